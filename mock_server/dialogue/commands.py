@@ -1,0 +1,103 @@
+"""What a message asks the dialogue to do: Rasa's commands, one small class each (flows.md §5)."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mock_server.dialogue.model import Json
+
+
+@dataclass(frozen=True, slots=True)
+class StartFlow:
+    flow_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelFlow:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SetSlot:
+    """`is_direct`: from a button or the orchestrator, so no mapping of the slot forbids it."""
+
+    name: str
+    value: Json
+    is_direct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    flow_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChitChat:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAndReply:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SkipQuestion:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class HumanHandoff:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatLastBotMessages:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class CannotHandle:
+    """`reason` as `pattern_cannot_handle` branches on it; None is its default branch."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportError:
+    """Rasa's ErrorCommand: `pattern_internal_error` with this type and info."""
+
+    error_type: str
+    info: tuple[tuple[str, Json], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Noop:
+    pass
+
+
+Command: TypeAlias = (
+    StartFlow
+    | CancelFlow
+    | SetSlot
+    | Clarify
+    | ChitChat
+    | SearchAndReply
+    | SkipQuestion
+    | HumanHandoff
+    | RepeatLastBotMessages
+    | CannotHandle
+    | ReportError
+    | SessionStart
+    | Restart
+    | Noop
+)

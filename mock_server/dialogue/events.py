@@ -1,0 +1,243 @@
+"""What happened in a dialogue. The state of a conversation is the fold of these (state.apply)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from mock_server.dialogue.commands import Command
+from mock_server.dialogue.model import Button, Json
+
+
+class FrameType(StrEnum):
+    """How a flow came onto the stack (flows.md §5)."""
+
+    REGULAR = "regular"
+    INTERRUPT = "interrupt"
+    LINK = "link"
+    CALL = "call"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A flow on the dialogue stack, waiting at `step_id` (START before its first step).
+
+    `context` holds a pattern's own fields, e.g. `canceled_name`.
+    """
+
+    id: str
+    flow_id: str
+    step_id: str
+    type: FrameType = FrameType.REGULAR
+    context: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def is_pattern(self) -> bool:
+        return self.flow_id.startswith("pattern_")
+
+
+class SlotSource(StrEnum):
+    """Who gave a slot its value."""
+
+    USER = "user"
+    ORCHESTRATOR = "orchestrator"
+    FLOW = "flow"
+    ACTION = "action"
+    RESET = "reset"
+    INITIAL = "initial"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class UserUttered:
+    """`text` without slot markers; `metadata` is the message's, less `slots`."""
+
+    text: str
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTried:
+    """A rule of the understanding and why it fired or not, in the order of trying."""
+
+    rule: str
+    fired: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The commands a message was understood as, and the trace of the rules tried."""
+
+    commands: tuple[Command, ...]
+    trace: tuple[RuleTried, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDropped:
+    """The clean-up of commands left this one out (flows.md §5)."""
+
+    command: Command
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSet:
+    name: str
+    value: Json
+    source: SlotSource
+
+
+@dataclass(frozen=True, slots=True)
+class BotUttered:
+    """`response` is the domain's name of it, None for an action's own text."""
+
+    text: str
+    buttons: tuple[Button, ...] = ()
+    response: str | None = None
+    image: str | None = None
+    custom: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequested:
+    """The engine waits for the outcome of custom action `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActionExecuted:
+    """`failure` is None, or the error_info of the failure."""
+
+    name: str
+    failure: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FramePushed:
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInserted:
+    """`frame` was put below the top at `index` (0 is the bottom)."""
+
+    frame: Frame
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameMoved:
+    """Frame `frame_id` goes on at `step_id`; `context`, where given, replaces its fields."""
+
+    frame_id: str
+    step_id: str
+    context: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRemoved:
+    frame_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStarted:
+    flow_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCompleted:
+    """`is_child`: a called flow came back to its caller, which completes nothing for the user."""
+
+    flow_id: str
+    step_id: str
+    is_child: bool = False
+    persisted_slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCancelled:
+    flow_id: str
+    step_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowInterrupted:
+    flow_id: str
+    step_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResumed:
+    flow_id: str
+    step_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """`action_listen`: the bot waits for the user; the last event of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The conversation begins anew: slots at their initial values, the stack empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something a developer should know about this turn; goes to the trace and the log."""
+
+    text: str
+
+
+Event: TypeAlias = (
+    SessionStarted
+    | UserUttered
+    | Understood
+    | CommandDropped
+    | SlotSet
+    | BotUttered
+    | ActionRequested
+    | ActionExecuted
+    | FramePushed
+    | FrameInserted
+    | FrameMoved
+    | FrameRemoved
+    | FlowStarted
+    | FlowCompleted
+    | FlowCancelled
+    | FlowInterrupted
+    | FlowResumed
+    | Listened
+    | Restarted
+    | Warned
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What an action says: its own `text`, or `response` of the domain filled with `arguments`."""
+
+    text: str = ""
+    buttons: tuple[Button, ...] = ()
+    response: str | None = None
+    arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    image: str | None = None
+    custom: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """The outcome of a custom action, sent into the engine after `ActionRequested`.
+
+    `failure` is the object that becomes `error_info`, e.g. `{"action": "action_x"}`.
+    """
+
+    slots: tuple[tuple[str, Json], ...] = ()
+    utterances: tuple[Utterance, ...] = ()
+    failure: Mapping[str, Json] | None = None

@@ -1,0 +1,212 @@
+"""An assistant as the engine reads it: flows, slots, responses; immutable and already checked.
+
+Nested step lists of a flow file are flattened: every step has an id that is unique in its flow and
+names its successors, so the engine never walks a list.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from mock_server.errors import NOWHERE, Location
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+END = "END"
+PATTERN_PREFIX = "pattern_"
+
+
+class SlotType(StrEnum):
+    TEXT = "text"
+    BOOL = "bool"
+    CATEGORICAL = "categorical"
+    FLOAT = "float"
+    ANY = "any"
+    LIST = "list"
+
+
+class SlotFiller(StrEnum):
+    """Who may write a slot, from its `mappings` (flows.md §4.1)."""
+
+    FROM_LLM = "from_llm"
+    CONTROLLED = "controlled"
+    NLU = "nlu"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A value is refused with response `utter` while `condition` holds."""
+
+    condition: str
+    utter: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlotValidation:
+    """A domain slot's `validation` block."""
+
+    rejections: tuple[Rejection, ...]
+    refill_utter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    name: str
+    type: SlotType
+    initial_value: Json = None
+    values: tuple[str, ...] = ()
+    min_value: float | None = None
+    max_value: float | None = None
+    filler: SlotFiller = SlotFiller.FROM_LLM
+    validation: SlotValidation | None = None
+    is_builtin: bool = False
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go on at step `target` (or END) if `condition` holds; None always holds."""
+
+    target: str
+    condition: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionStep:
+    """Run `action`: an `utter_*` response, a default action or a custom one; may be Jinja."""
+
+    id: str
+    action: str
+    next: tuple[Branch, ...]
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class CollectStep:
+    """Ask for `slot` until it has a value; `utter` names a response, Rasa's default if None."""
+
+    id: str
+    slot: str
+    next: tuple[Branch, ...]
+    description: str = ""
+    utter: str | None = None
+    ask_before_filling: bool = False
+    force_slot_filling: bool = False
+    reset_after_flow_ends: bool = True
+    rejections: tuple[Rejection, ...] = ()
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class SetSlotsStep:
+    id: str
+    values: tuple[tuple[str, Json], ...]
+    next: tuple[Branch, ...]
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class NoopStep:
+    id: str
+    next: tuple[Branch, ...]
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStep:
+    """End this flow and start `flow_id` in its place."""
+
+    id: str
+    flow_id: str
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """Run `flow_id` as a child and come back."""
+
+    id: str
+    flow_id: str
+    next: tuple[Branch, ...]
+    location: Location = NOWHERE
+
+
+Step: TypeAlias = ActionStep | CollectStep | SetSlotsStep | NoopStep | LinkStep | CallStep
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """`steps` by id in file order; `first_step` is END for a flow without any."""
+
+    id: str
+    name: str
+    description: str
+    steps: Mapping[str, Step]
+    first_step: str
+    guard: str | None = None
+    run_pattern_completed: bool = True
+    nlu_triggers: tuple[str, ...] = ()
+    persisted_slots: tuple[str, ...] = ()
+    location: Location = NOWHERE
+
+    @property
+    def is_pattern(self) -> bool:
+        return self.id.startswith(PATTERN_PREFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    title: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One variation of a response; `condition` is a predicate over slots, None always holds."""
+
+    text: str = ""
+    buttons: tuple[Button, ...] = ()
+    condition: str | None = None
+    channel: str | None = None
+    is_jinja: bool = False
+    image: str | None = None
+    custom: Json = None
+
+
+class RejectedScope(StrEnum):
+    """When text that nobody understands makes a turn `rejected` (server.md STATE-2)."""
+
+    ONLY_WITHOUT_USER_FLOW = "only_without_user_flow"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class UnderstandRule:
+    """A rule of `mock.yml: understand`: a regular expression, or examples to resemble.
+
+    `commands` are templates in the command language; `{name}` is a named group of `match`.
+    """
+
+    commands: tuple[str, ...]
+    match: str | None = None
+    examples: tuple[str, ...] = ()
+    threshold: float = 0.85
+    location: Location = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """Everything a turn needs to know. `flows` holds the user's flows and all patterns."""
+
+    assistant_id: str | None = None
+    language: str = "en"
+    flows: Mapping[str, Flow] = field(default_factory=dict[str, Flow])
+    slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
+    responses: Mapping[str, tuple[Variation, ...]] = field(
+        default_factory=dict[str, tuple[Variation, ...]]
+    )
+    actions: frozenset[str] = frozenset()
+    max_characters: int | None = None
+    rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
+    understand: tuple[UnderstandRule, ...] = ()

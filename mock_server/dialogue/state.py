@@ -1,0 +1,88 @@
+"""The state of one conversation, and the fold that makes it from events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from mock_server.dialogue.events import (
+    BotUttered,
+    Event,
+    Frame,
+    FrameInserted,
+    FrameMoved,
+    FramePushed,
+    FrameRemoved,
+    Listened,
+    Restarted,
+    SessionStarted,
+    SlotSet,
+    UserUttered,
+)
+from mock_server.dialogue.model import Assistant, Json
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueState:
+    """`stack` has its top last. `slots` has a value, perhaps None, for every slot.
+
+    `bot_uttered` are the bot's messages since the user's last one, `previously_uttered` those of
+    the turn before: an answer by a button's title and the repeat pattern need them.
+    """
+
+    slots: Mapping[str, Json]
+    initial_slots: Mapping[str, Json]
+    stack: tuple[Frame, ...] = ()
+    is_started: bool = False
+    is_listening: bool = True
+    user_text: str = ""
+    user_metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    bot_uttered: tuple[BotUttered, ...] = ()
+    previously_uttered: tuple[BotUttered, ...] = ()
+    frames_made: int = 0
+
+
+def initial_state(assistant: Assistant) -> DialogueState:
+    """The state of a conversation in which nothing was said yet."""
+    slots = {slot.name: slot.initial_value for slot in assistant.slots.values()}
+    return DialogueState(slots=slots, initial_slots=slots)
+
+
+def apply(state: DialogueState, event: Event) -> DialogueState:
+    """Return `state` after `event`; events that only inform leave it as it is."""
+    match event:
+        case SlotSet(name=name, value=value):
+            return replace(state, slots={**state.slots, name: value})
+        case FramePushed(frame=frame):
+            return replace(state, stack=(*state.stack, frame), frames_made=state.frames_made + 1)
+        case FrameInserted(frame=frame, index=index):
+            stack = (*state.stack[:index], frame, *state.stack[index:])
+            return replace(state, stack=stack, frames_made=state.frames_made + 1)
+        case FrameMoved():
+            return replace(state, stack=tuple(_moved(frame, event) for frame in state.stack))
+        case FrameRemoved(frame_id=frame_id):
+            return replace(state, stack=tuple(f for f in state.stack if f.id != frame_id))
+        case UserUttered(text=text, metadata=metadata):
+            return replace(
+                state,
+                user_text=text,
+                user_metadata=metadata,
+                is_listening=False,
+                bot_uttered=(),
+                previously_uttered=state.bot_uttered,
+            )
+        case BotUttered():
+            return replace(state, bot_uttered=(*state.bot_uttered, event))
+        case Listened():
+            return replace(state, is_listening=True)
+        case SessionStarted():
+            return replace(state, is_started=True)
+        case Restarted():
+            return DialogueState(slots=state.initial_slots, initial_slots=state.initial_slots)
+        case _:
+            return state
+
+
+def _moved(frame: Frame, event: FrameMoved) -> Frame:
+    if frame.id != event.frame_id:
+        return frame
+    context = frame.context if event.context is None else event.context
+    return replace(frame, step_id=event.step_id, context=context)

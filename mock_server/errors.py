@@ -1,0 +1,107 @@
+"""What can go wrong in the mock.
+
+MockError
+├── ProjectError            the project folder cannot be served as it is; carries every Problem
+├── ConditionError          a condition that pypred cannot read
+├── InvalidSlotValue        a value that a slot's type does not admit
+├── FlowLoop                a turn that took more steps than a turn may
+├── IllegalTransition       an update to a task that is already terminal
+└── RpcError                a JSON-RPC error reply: code, message, data
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class MockError(Exception):
+    """Anything the mock raises on purpose."""
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A line of a file of the project; `line` counts from 1, 0 means the file as a whole."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+NOWHERE = Location()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong at one place of a project, and how to mend it."""
+
+    location: Location
+    code: str
+    text: str
+    mend: str = ""
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        message = f"{self.location}: {self.code}: {self.text}"
+        return f"{message}; {self.mend}" if self.mend else message
+
+
+class ProjectError(MockError):
+    """The project cannot be served; `problems` holds all that was found, in file order."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ConditionError(MockError):
+    """`source` is no condition that pypred reads."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"condition {source!r}: {reason}")
+
+
+class InvalidSlotValue(MockError):
+    """`value` is not admitted by the type of slot `name`."""
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        self.name = name
+        self.value = value
+        self.expected = expected
+        super().__init__(f"slot {name!r}: found {value!r}, expected {expected}")
+
+
+class FlowLoop(MockError):
+    """A turn took more than `limit` steps without waiting for the user."""
+
+    def __init__(self, flow_id: str, limit: int) -> None:
+        self.flow_id = flow_id
+        self.limit = limit
+        super().__init__(f"flow {flow_id!r} took more than {limit} steps in one turn")
+
+
+class IllegalTransition(MockError):
+    """Task `task_id` is terminal in `state` and takes no further update (A2A 0.3 §6.3)."""
+
+    def __init__(self, task_id: str, state: str) -> None:
+        self.task_id = task_id
+        self.state = state
+        super().__init__(f"task {task_id!r} is already {state}")
+
+
+class RpcError(MockError):
+    """A JSON-RPC error as it goes out: `code`, `message` and optional `data` (JSON)."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        self.code = code
+        self.message = message
+        self.data = data
+        super().__init__(f"{code}: {message}")
