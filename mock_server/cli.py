@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
+
+# argparse has no public name for what add_subparsers returns
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -34,18 +38,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_serve(commands: Commands) -> None:
     serve = commands.add_parser("serve", help="serve a project as an A2A sub agent")
     serve.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
 
 
-def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_check(commands: Commands) -> None:
     check = commands.add_parser("check", help="report every problem of a project as file:line")
     check.add_argument("project", type=Path)
     check.add_argument("--json", action="store_true", help="print the problems as JSON")
 
 
-def _add_talk(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_talk(commands: Commands) -> None:
     talk = commands.add_parser("talk", help="talk to a project, a message a line, no network")
     talk.add_argument("project", type=Path)
     talk.add_argument("--context", default="talk", help="the conversation's id")
