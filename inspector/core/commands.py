@@ -1,0 +1,74 @@
+"""What a user can ask a session to do; flags, keys and clicks all become one of these."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+
+class SlotShape(StrEnum):
+    """Where seeded slots travel (server.md SLOT-1), lowest precedence first."""
+
+    LINE = "line"
+    FENCE = "fence"
+    REQUEST = "request"
+    METADATA = "metadata"
+    DATA = "data"
+
+
+class FollowMode(StrEnum):
+    """How the inspector learns of a task's progress."""
+
+    BLOCKING = "blocking"
+    STREAM = "stream"
+    NO_BLOCKING = "no-blocking"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message to the agent. None leaves a field out of the wire."""
+
+    text: str
+    slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    slot_shapes: tuple[SlotShape, ...] = (SlotShape.METADATA,)
+    context_id: str | None = None
+    message_id: str | None = None
+    task_id: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    history_length: int | None = None
+    accepted_output_modes: tuple[str, ...] = ()
+    follow: FollowMode = FollowMode.BLOCKING
+
+
+@dataclass(frozen=True, slots=True)
+class FetchCard:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SendTurn:
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class GetTask:
+    task_id: str
+    context_id: str | None = None
+    history_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTask:
+    task_id: str
+    context_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resubscribe:
+    task_id: str
+    context_id: str | None = None
+
+
+Command: TypeAlias = FetchCard | SendTurn | GetTask | CancelTask | Resubscribe

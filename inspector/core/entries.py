@@ -1,0 +1,95 @@
+"""What the log of exchanges holds: raw bytes and headers, in the order they passed the wire.
+
+An entry never holds a parsed payload: parsing is a view, so bytes that break a parser are kept.
+`seq` counts from 1 and `at_ms` runs from the start of the session; the log gives both.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Channel(StrEnum):
+    """The way by which an update of a task came."""
+
+    RESPONSE = "response"
+    SSE = "sse"
+    POLL = "poll"
+    PUSH = "push"
+
+
+class Purpose(StrEnum):
+    """Why an exchange was made."""
+
+    CARD = "card"
+    SEND = "send"
+    STREAM = "stream"
+    POLL = "poll"
+    GET = "get"
+    CANCEL = "cancel"
+    RESUBSCRIBE = "resubscribe"
+
+
+class FailureKind(StrEnum):
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    PROTOCOL = "protocol"
+    DISCONNECTED = "disconnected"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSent:
+    seq: int
+    at_ms: float
+    exchange: int
+    purpose: Purpose
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStarted:
+    seq: int
+    at_ms: float
+    exchange: int
+    status: int
+    http_version: str
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class FrameReceived:
+    """`raw` is a whole body, or one SSE event (or comment) with its line ends."""
+
+    seq: int
+    at_ms: float
+    exchange: int
+    channel: Channel
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseEnded:
+    seq: int
+    at_ms: float
+    exchange: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The exchange broke off; what had come before it is in the log."""
+
+    seq: int
+    at_ms: float
+    exchange: int
+    kind: FailureKind
+    message: str
+
+
+Entry: TypeAlias = RequestSent | ResponseStarted | FrameReceived | ResponseEnded | Failed
