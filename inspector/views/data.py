@@ -1,4 +1,4 @@
-"""The structured output: Rasa's DataPart in its own fields, every DataPart and artifact as a tree."""
+"""The structured output: Rasa's DataPart field by field, every DataPart and artifact as a tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
