@@ -1,0 +1,108 @@
+"""Everything that a page of the documentation tells a user to type is typed here.
+
+A ```console block holds commands behind `$ ` and, below each, what it prints. In what is printed,
+`…` stands for anything in a line and a line of `…` for any lines. A command that ends in `&` goes
+on while the page is read. Port 5005 is replaced by a free one, so that pages run side by side.
+"""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+SET_UP_BY_THE_TEST_ITSELF = {"scripts/test"}
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command of a page and what the page says that it prints."""
+
+    command: str
+    printed: tuple[str, ...]
+
+
+def read_page(text: str) -> list[Typed]:
+    typed: list[Typed] = []
+    for block in BLOCK.findall(text):
+        for chunk in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *printed = chunk.replace("\\\n", " ").rstrip("\n").split("\n")
+            typed.append(Typed(command, tuple(printed)))
+    return typed
+
+
+def pattern_of(printed: tuple[str, ...]) -> re.Pattern[str]:
+    lines = [
+        r"(?:.*\n)*?"
+        if line.strip() == "…"
+        else re.escape(line.rstrip()).replace("…", ".*") + " *\n"
+        for line in printed
+    ]
+    return re.compile("".join(lines))
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def background() -> Iterator[list[subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+    yield started
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder that looks to a reader like the checkout, and may be written to."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page_is_true(
+    page: Path, free_port: int, background: list[subprocess.Popen[str]], checkout: Path
+) -> None:
+    folder = ROOT if page.name == "README.md" and page.parent == ROOT else checkout
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": str(checkout),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+    for typed in read_page(page.read_text().replace("5005", str(free_port))):
+        if typed.command in SET_UP_BY_THE_TEST_ITSELF:
+            continue
+        in_background = typed.command.endswith("&")
+        process = subprocess.Popen(
+            typed.command.removesuffix("&"),
+            shell=True,
+            executable="/bin/bash",
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        if in_background:
+            background.append(process)
+            assert process.stdout is not None
+            printed = "".join(process.stdout.readline() for _ in typed.printed)
+        else:
+            printed, _ = process.communicate(timeout=60)
+        if typed.printed:
+            assert pattern_of(typed.printed).fullmatch(printed), f"$ {typed.command}\n{printed}"
