@@ -1,0 +1,98 @@
+"""JSON text that any input turns into a value or a ValueError, and that any value turns into.
+
+orjson does the common case. The standard library does what orjson refuses and the real server's
+parser takes: lone surrogates, NaN, byte order marks.
+"""
+
+import json
+import math
+
+import orjson
+
+from mock_server.dialogue.model import Json
+
+# Deeper values break the encoders behind us: orjson writes 254 levels, and a reply adds a few.
+MAX_DEPTH = 200
+
+
+def parse_json(text: bytes | str) -> Json:
+    """Return the value of `text`; numbers that JSON cannot write become null.
+
+    Raises:
+        ValueError: it is no JSON, not UTF-8, or nested deeper than MAX_DEPTH.
+    """
+    try:
+        value: Json = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        value = _parse_leniently(text)
+    if _openers(text) > MAX_DEPTH and _is_deep(value):
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return value
+
+
+def encode_json(value: object) -> bytes:
+    """Return compact UTF-8 in the order of the keys; lone surrogates are escaped."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _parse_leniently(text: bytes | str) -> Json:
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    if _openers(text) > MAX_DEPTH and _written_depth(text) > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return json.loads(text, parse_constant=_nothing, parse_float=_finite)
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+def _openers(text: bytes | str) -> int:
+    if isinstance(text, bytes):
+        return text.count(b"[") + text.count(b"{")
+    return text.count("[") + text.count("{")
+
+
+def _written_depth(text: str) -> int:
+    """How deep the brackets of `text` nest at most, those inside strings left out."""
+    depth = deepest = 0
+    in_string = is_escaped = False
+    for character in text:
+        if in_string:
+            in_string = is_escaped or character != '"'
+            is_escaped = character == "\\" and not is_escaped
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}":
+            depth -= 1
+    return deepest
+
+
+def _is_deep(value: Json) -> bool:
+    level: list[Json] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Json) -> list[Json]:
+    match value:
+        case dict():
+            return list(value.values())
+        case list():
+            return value
+        case _:
+            return []

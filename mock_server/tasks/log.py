@@ -1,0 +1,72 @@
+"""A task as the fold of its updates, with the history that a2a-sdk's task manager keeps."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from mock_server.errors import IllegalTransition
+from mock_server.tasks.task import Artifact, Message, Status, Task, TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class StatusUpdate:
+    """`is_final`: nothing follows it in this turn (A2A 0.3 `final`)."""
+
+    status: Status
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactUpdate:
+    """`appends` adds the parts to the artifact of that id, else they begin it anew."""
+
+    artifact: Artifact
+    appends: bool = False
+    is_last_chunk: bool = False
+
+
+Update: TypeAlias = StatusUpdate | ArtifactUpdate
+
+
+def submitted(task_id: str, message: Message, previous_task_id: str | None = None) -> Task:
+    """The task that `message`, whose `context_id` is known, opens."""
+    stamped = replace(message, task_id=task_id)
+    metadata = {"previousTaskId": previous_task_id} if previous_task_id else {}
+    return Task(
+        id=task_id,
+        context_id=message.context_id or "",
+        status=Status(TaskState.SUBMITTED),
+        history=(stamped,),
+        metadata={**metadata},
+    )
+
+
+def apply(task: Task, update: Update) -> Task:
+    """Return `task` after `update`; a status message that is replaced moves to the history.
+
+    Raises:
+        IllegalTransition: `task` is already terminal.
+    """
+    if task.status.state.is_terminal:
+        raise IllegalTransition(task.id, task.status.state)
+    match update:
+        case StatusUpdate(status=status):
+            replaced = (task.status.message,) if task.status.message else ()
+            return replace(task, status=status, history=(*task.history, *replaced))
+        case ArtifactUpdate():
+            return replace(task, artifacts=_with_artifact(task.artifacts, update))
+
+
+def _with_artifact(artifacts: tuple[Artifact, ...], update: ArtifactUpdate) -> tuple[Artifact, ...]:
+    new = update.artifact
+    if all(artifact.artifact_id != new.artifact_id for artifact in artifacts):
+        return (*artifacts, new)
+    return tuple(
+        _extended(artifact, update) if artifact.artifact_id == new.artifact_id else artifact
+        for artifact in artifacts
+    )
+
+
+def _extended(artifact: Artifact, update: ArtifactUpdate) -> Artifact:
+    if not update.appends:
+        return update.artifact
+    return replace(artifact, parts=(*artifact.parts, *update.artifact.parts))
