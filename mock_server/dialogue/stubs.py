@@ -1,0 +1,48 @@
+"""What custom actions do without an action server: scripts from `mock.yml` (flows.md §13)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mock_server.dialogue.events import Utterance
+from mock_server.dialogue.model import Json
+from mock_server.errors import NOWHERE, Location
+
+
+@dataclass(frozen=True, slots=True)
+class StubBranch:
+    """One way an action may go, taken if `when` holds (None always does).
+
+    The chunks of `stream` go out one by one, `chunk_delay_seconds` before each.
+    """
+
+    when: str | None = None
+    slots: tuple[tuple[str, Json], ...] = ()
+    utterances: tuple[Utterance, ...] = ()
+    delay_seconds: float = 0.0
+    stream: tuple[str, ...] = ()
+    chunk_delay_seconds: float = 0.0
+    fails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """The first of `branches` that holds is what the action does; none of them: nothing."""
+
+    branches: tuple[StubBranch, ...]
+    location: Location = NOWHERE
+
+
+class UnstubbedActions(StrEnum):
+    """What an action without a stub does: nothing, or fail as without an action server."""
+
+    NOOP = "noop"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Stubs:
+    """The scripts of a project's custom actions, by the action's name."""
+
+    by_action: Mapping[str, Stub] = field(default_factory=dict[str, Stub])
+    unstubbed: UnstubbedActions = UnstubbedActions.NOOP

@@ -1,0 +1,112 @@
+"""The pure core of the loader: YAML texts in, an assistant out, all problems at once."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from mock_server.dialogue.model import Assistant, Slot
+from mock_server.errors import Problem, ProjectError
+from mock_server.project.builtin import builtin
+from mock_server.project.config import read_config
+from mock_server.project.domain import Domain, read_domain
+from mock_server.project.findings import Findings
+from mock_server.project.flows import read_flows
+from mock_server.project.lint import lint
+from mock_server.project.mock_file import MockFile, read_mock_file
+from mock_server.project.nodes import Node, parse
+from mock_server.project.references import check_references
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A project's texts by their role; keys are the names that messages use."""
+
+    domain: Mapping[str, str] = field(default_factory=dict[str, str])
+    flows: Mapping[str, str] = field(default_factory=dict[str, str])
+    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
+    mock: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """An assistant, what else its files say, and the faults and warnings met on the way."""
+
+    assistant: Assistant
+    domain: Domain
+    mock: MockFile
+    faults: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+def assemble(texts: Mapping[str, str]) -> Assistant:
+    """The assistant of a project whose files are `texts`, by their path in its folder.
+
+    Raises:
+        ProjectError: with every problem that keeps it from being loaded.
+    """
+    found = Findings()
+    assembled = assemble_sources(_by_role(texts), {}, found)
+    if found.errors():
+        raise ProjectError(sorted_problems(found.errors()))
+    return assembled.assistant
+
+
+def assemble_sources(
+    sources: Sources, environment: Mapping[str, str], found: Findings
+) -> Assembled:
+    """Read all texts but `endpoints`; what keeps the project from being loaded is in `found`."""
+    mock = read_mock_file(_only(sources.mock, found), environment, found)
+    base = builtin(mock.patterns_profile)
+    domain = read_domain(_parsed(sources.domain, found), found)
+    slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
+    files = read_flows(_parsed(sources.flows, found), slots, found)
+    config = read_config(_only(sources.config, found), found)
+    assistant = Assistant(
+        assistant_id=config.assistant_id,
+        language=config.language,
+        flows={**base.flows, **files.flows},
+        slots=slots,
+        responses={**base.responses, **domain.responses},
+        actions=frozenset(domain.actions),
+        max_characters=config.max_characters,
+        rejected_scope=mock.rejected_scope,
+        understand=mock.understand,
+    )
+    mentions = (*domain.mentions, *files.mentions, *mock.mentions)
+    check_references(assistant, mentions, found)
+    lint(assistant, files.flows, mentions, found)
+    return Assembled(
+        assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
+    )
+
+
+def sorted_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(set(problems), key=lambda p: (p.location, p.code, p.text)))
+
+
+def _declared(domain: Domain, builtin_slots: Mapping[str, Slot]) -> Mapping[str, Slot]:
+    """The domain's slots; one of Rasa's own that it declares again stays Rasa's own."""
+    return {
+        name: replace(slot, is_builtin=name in builtin_slots) for name, slot in domain.slots.items()
+    }
+
+
+def _parsed(texts: Mapping[str, str], found: Findings) -> Mapping[str, Node | None]:
+    return {file: parse(file, text, found) for file, text in texts.items()}
+
+
+def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
+    return next(iter(_parsed(texts, found).values()), None)
+
+
+def _by_role(texts: Mapping[str, str]) -> Sources:
+    def role(holds: Callable[[str], bool]) -> Mapping[str, str]:
+        return {file: text for file, text in sorted(texts.items()) if holds(file)}
+
+    return Sources(
+        domain=role(lambda file: file == "domain.yml" or file.startswith("domain/")),
+        flows=role(lambda file: file.startswith("data/")),
+        config=role(lambda file: file in {"config.yml", "config/config.yml"}),
+        endpoints=role(lambda file: file == "endpoints.yml"),
+        mock=role(lambda file: file == "mock.yml"),
+    )

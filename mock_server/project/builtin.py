@@ -1,0 +1,42 @@
+"""What Rasa brings along: the default patterns, their responses and slots (flows.md §6)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from mock_server.dialogue.model import Flow, Slot, Variation
+from mock_server.errors import ProjectError
+from mock_server.project.domain import read_domain
+from mock_server.project.findings import Findings
+from mock_server.project.flows import read_flows
+from mock_server.project.nodes import Node, parse
+
+PROFILES = ("3.16",)
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    flows: Mapping[str, Flow]
+    slots: Mapping[str, Slot]
+    responses: Mapping[str, tuple[Variation, ...]]
+
+
+@cache
+def builtin(profile: str) -> Builtin:
+    """The defaults of Rasa `profile`, one of PROFILES."""
+    found = Findings()
+    domain = read_domain({"domain.yml": _root(profile, "domain.yml", found)}, found)
+    slots = {name: replace(slot, is_builtin=True) for name, slot in domain.slots.items()}
+    flows = read_flows({"flows.yml": _root(profile, "flows.yml", found)}, slots, found).flows
+    if found.errors():
+        raise ProjectError(found.errors())
+    return Builtin(flows, slots, domain.responses)
+
+
+def _root(profile: str, file: str, found: Findings) -> Node | None:
+    name = f"patterns/{profile}/{file}"
+    resource = files("mock_server.project").joinpath(name)
+    if not resource.is_file():
+        return None
+    return parse(name, resource.read_text(encoding="utf-8"), found)

@@ -1,0 +1,177 @@
+"""`mock.yml`: what a deployment gets from a model and an action server (flows.md §13)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
+from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
+from mock_server.dialogue.model import RejectedScope, UnderstandRule
+from mock_server.dialogue.stubs import Stubs, UnstubbedActions
+from mock_server.project.builtin import PROFILES
+from mock_server.project.findings import Findings
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
+from mock_server.project.reading import as_items, as_map, as_number, as_text, as_texts
+from mock_server.project.stubs import read_stubs, refuse_unknown_keys
+from mock_server.project.variables import expand
+
+KEYS = ("patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model")
+LATER_KEYS = ("llm", "action_server", "sub_agents", "faults", "agents")
+RULE_KEYS = ("match", "examples", "commands", "threshold")
+MODEL_KEYS = ("file", "id")
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class MockFile:
+    """`model_file` and `model_id` are what `/status` and the card show of a loaded model."""
+
+    patterns_profile: str = PROFILES[-1]
+    understand: tuple[UnderstandRule, ...] = ()
+    stubs: Stubs = field(default_factory=Stubs)
+    rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
+    model_file: str | None = None
+    model_id: str | None = None
+    mentions: tuple[Mention, ...] = ()
+
+
+def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Findings) -> MockFile:
+    """All that `mock.yml` says; the defaults for what it leaves out."""
+    node = as_map(root, found, "mock.yml")
+    if node is None:
+        return MockFile()
+    _refuse_keys(node, found)
+    mentions: list[Mention] = []
+    get = node.entries.get
+    unstubbed = _choice(get("unstubbed_actions"), UnstubbedActions.NOOP, "unstubbed_actions", found)
+    scope = RejectedScope.ONLY_WITHOUT_USER_FLOW
+    model = _model(get("model"), environment, found)
+    return MockFile(
+        patterns_profile=_profile(get("patterns_profile"), found),
+        understand=_rules(get("understand"), mentions, found),
+        stubs=Stubs(read_stubs(get("actions"), mentions, found), unstubbed),
+        rejected_scope=_choice(get("rejected_scope"), scope, "rejected_scope", found),
+        model_file=model.get("file"),
+        model_id=model.get("id"),
+        mentions=tuple(mentions),
+    )
+
+
+def _refuse_keys(node: MapNode, found: Findings) -> None:
+    refuse_unknown_keys(node, (*KEYS, *LATER_KEYS), found, "mock.yml")
+    for key in LATER_KEYS:
+        value = node.entries.get(key)
+        is_default = (isinstance(value, ScalarNode) and value.value in {None, "stubs"}) or (
+            isinstance(value, ListNode) and not value.items
+        )
+        if value is not None and not is_default:
+            text = f"mock.yml: `{key}` is not supported by this version"
+            found.error(node.place(key), "mock.not_supported", text, "remove it")
+
+
+def _profile(node: Node | None, found: Findings) -> str:
+    profile = as_text(node, found, "patterns_profile")
+    if node is not None and profile is not None and profile not in PROFILES:
+        text = f"patterns_profile {profile!r} is not supported by this version"
+        mend = f"expected one of {', '.join(PROFILES)}"
+        found.error(node.location, "mock.not_supported", text, mend)
+        return PROFILES[-1]
+    return profile or PROFILES[-1]
+
+
+def _choice(node: Node | None, default: Choice, what: str, found: Findings) -> Choice:
+    kind = type(default)
+    word = as_text(node, found, what)
+    if node is None or word is None:
+        return default
+    if word not in set(kind):
+        text = f"{what}: found {word!r}, expected one of {', '.join(kind)}"
+        found.error(node.location, "mock.choice", text)
+        return default
+    return kind(word)
+
+
+def _model(
+    node: Node | None, environment: Mapping[str, str], found: Findings
+) -> Mapping[str, str | None]:
+    model = as_map(None if node is None else expand(node, environment, found), found, "model")
+    if model is None:
+        return {}
+    refuse_unknown_keys(model, MODEL_KEYS, found, "model")
+    return {key: as_text(model.entries.get(key), found, f"model.{key}") for key in MODEL_KEYS}
+
+
+def _rules(
+    node: Node | None, mentions: list[Mention], found: Findings
+) -> tuple[UnderstandRule, ...]:
+    rules = (_rule(item, mentions, found) for item in as_items(node, found, "understand"))
+    return tuple(rule for rule in rules if rule is not None)
+
+
+def _rule(item: Node, mentions: list[Mention], found: Findings) -> UnderstandRule | None:
+    node = as_map(item, found, "a rule of understand")
+    if node is None:
+        return None
+    refuse_unknown_keys(node, RULE_KEYS, found, "a rule of understand")
+    match = as_text(node.entries.get("match"), found, "match")
+    examples = as_texts(node.entries.get("examples"), found, "examples")
+    commands = node.entries.get("commands")
+    if (match is None) == (not examples) or commands is None:
+        text = "a rule of understand needs `commands`, and either `match` or `examples`"
+        found.error(node.location, "mock.rule", text)
+        return None
+    groups = _groups(match, node, found)
+    for command in as_items(commands, found, "commands"):
+        _check_command(command, groups, mentions, found)
+    threshold = _threshold(node.entries.get("threshold"), found)
+    texts = as_texts(commands, found, "commands")
+    return UnderstandRule(texts, match, examples, threshold, node.location)
+
+
+def _groups(match: str | None, node: MapNode, found: Findings) -> frozenset[str]:
+    if match is None:
+        return frozenset()
+    try:
+        return frozenset(re.compile(match).groupindex)
+    except re.error as error:
+        text = f"match is no regular expression: {error}"
+        found.error(node.place("match"), "mock.match", text)
+        return frozenset()
+
+
+def _check_command(
+    node: Node, groups: frozenset[str], mentions: list[Mention], found: Findings
+) -> None:
+    source = as_text(node, found, "a command") or ""
+    for name in set(re.findall(r"\{(\w+)\}", source)) - groups:
+        text = f"command {source!r} uses {{{name}}}, which `match` has no group for"
+        found.error(node.location, "mock.command", text, f"name it there: (?P<{name}>…)")
+    try:
+        command = parse_command(source)
+    except CommandSyntaxError as error:
+        found.error(node.location, "mock.command", str(error))
+        return
+    by = f"command {source!r}"
+    match command:
+        case StartFlow(flow_id=flow_id):
+            mentions.append(Mention(MentionKind.FLOW, flow_id, node.location, by))
+        case Clarify(flow_ids=flow_ids):
+            mentions.extend(Mention(MentionKind.FLOW, f, node.location, by) for f in flow_ids)
+        case SetSlot(name=name):
+            mentions.append(Mention(MentionKind.SLOT, name, node.location, by))
+        case _:
+            pass
+
+
+def _threshold(node: Node | None, found: Findings) -> float:
+    threshold = as_number(node, found, "threshold")
+    if node is None or threshold is None:
+        return UnderstandRule.__dataclass_fields__["threshold"].default
+    if not 0 < threshold <= 1:
+        text = f"threshold: found {threshold:g}, expected more than 0 and at most 1"
+        found.error(node.location, "mock.threshold", text)
+    return threshold

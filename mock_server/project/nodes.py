@@ -1,0 +1,190 @@
+"""YAML 1.2 text as nodes that know their file and line.
+
+A file is parsed once, by ruamel.yaml's composer, and nothing is constructed that nobody reads.
+`yes`, `no`, `on` and `off` stay strings, and so do dates.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, SequenceNode
+from ruamel.yaml.nodes import Node as YamlNode
+from ruamel.yaml.nodes import ScalarNode as YamlScalar
+
+from mock_server.dialogue.model import Json
+from mock_server.errors import Location
+from mock_server.project.findings import Findings
+
+MAX_NODES = 1_000_000
+TAG = "tag:yaml.org,2002:"
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarNode:
+    """`source` is the text as written, without quotes; `value` what YAML makes of it."""
+
+    location: Location
+    source: str
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class ListNode:
+    location: Location
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    """`places` are the lines of the keys."""
+
+    location: Location
+    entries: Mapping[str, "Node"]
+    places: Mapping[str, Location]
+
+    def place(self, key: str) -> Location:
+        return self.places.get(key, self.location)
+
+
+Node: TypeAlias = ScalarNode | ListNode | MapNode
+
+
+def parse(file: str, text: str, found: Findings) -> Node | None:
+    """The root of `text`; None if it is empty, or is no YAML, which is then a finding."""
+    try:
+        root = YAML(typ="safe", pure=True).compose(text)
+        return None if root is None else _Converter(file, found).node(root)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 0
+        reason = " ".join(str(error.problem or error.context).split())
+        found.error(Location(file, line), "yaml.syntax", f"this is not YAML: {reason}")
+    except YAMLError as error:
+        reason = str(error).splitlines()[0].strip()
+        found.error(Location(file), "yaml.syntax", f"this is not YAML: {reason}")
+    except RecursionError:
+        found.error(Location(file), "yaml.depth", "this is nested too deeply")
+    except _TooManyNodes:
+        found.error(Location(file), "yaml.size", f"aliases make this over {MAX_NODES} nodes")
+    return None
+
+
+def plain(node: Node) -> Json:
+    """The value of `node` without its places."""
+    match node:
+        case ScalarNode(value=value):
+            return value
+        case ListNode(items=items):
+            return [plain(item) for item in items]
+        case MapNode(entries=entries):
+            return {key: plain(value) for key, value in entries.items()}
+
+
+class _TooManyNodes(Exception):
+    pass
+
+
+class _Converter:
+    """Makes our nodes of ruamel's; counts aliased ones as if they were written out."""
+
+    def __init__(self, file: str, found: Findings) -> None:
+        self._file = file
+        self._found = found
+        self._made: dict[int, tuple[Node, int]] = {}
+        self._open: set[int] = set()
+        self._count = 0
+
+    def node(self, yaml: YamlNode) -> Node:
+        if id(yaml) in self._made:
+            made, size = self._made[id(yaml)]
+            self._grow(size)
+            return made
+        before = self._count
+        self._grow(1)
+        if id(yaml) in self._open:
+            self._found.error(self._at(yaml), "yaml.alias", "this alias contains itself")
+            return ScalarNode(self._at(yaml), "", None)
+        self._open.add(id(yaml))
+        made = self._make(yaml)
+        self._open.remove(id(yaml))
+        self._made[id(yaml)] = made, self._count - before
+        return made
+
+    def _grow(self, count: int) -> None:
+        self._count += count
+        if self._count > MAX_NODES:
+            raise _TooManyNodes
+
+    def _at(self, yaml: YamlNode) -> Location:
+        return Location(self._file, yaml.start_mark.line + 1)
+
+    def _make(self, yaml: YamlNode) -> Node:
+        if isinstance(yaml, MappingNode):
+            return self._map(yaml)
+        if isinstance(yaml, SequenceNode):
+            return ListNode(self._at(yaml), tuple(self.node(item) for item in yaml.value))
+        if not isinstance(yaml, YamlScalar):
+            raise TypeError(f"ruamel.yaml has a node of kind {type(yaml).__name__}")
+        return ScalarNode(self._at(yaml), yaml.value, _scalar(yaml.tag, yaml.value))
+
+    def _map(self, yaml: MappingNode) -> MapNode:
+        entries: dict[str, Node] = {}
+        places: dict[str, Location] = {}
+        merged: list[Node] = []
+        for key_node, value_node in yaml.value:
+            place = self._at(key_node)
+            value = self.node(value_node)
+            if not isinstance(key_node, YamlScalar):
+                mend = "put a key that begins with a brace or bracket in quotes"
+                self._found.error(place, "yaml.key", "a key must be a plain text", mend)
+                continue
+            key = key_node.value
+            if key_node.tag == f"{TAG}merge":
+                merged += value.items if isinstance(value, ListNode) else (value,)
+            elif key in entries:
+                text = f"key {key!r} occurs twice; first at {places[key]}"
+                self._found.error(place, "yaml.duplicate_key", text, "remove one of the two")
+            else:
+                entries[key], places[key] = value, place
+        for other in merged:
+            if isinstance(other, MapNode):
+                entries = {**other.entries, **entries}
+                places = {**other.places, **places}
+        return MapNode(self._at(yaml), entries, places)
+
+
+def _scalar(tag: str, source: str) -> Scalar:
+    """YAML 1.2's core schema (§10.3.2); a tag outside it, such as a timestamp's, gives the text."""
+    match tag.removeprefix(TAG):
+        case "null":
+            return None
+        case "bool":
+            return source.lower() == "true"
+        case "int":
+            return _integer(source.replace("_", ""))
+        case "float":
+            return _float(source.replace("_", "").lower())
+        case _:
+            return source
+
+
+def _integer(source: str) -> int | str:
+    bases = {"0o": 8, "0x": 16, "0b": 2}
+    sign, digits = (source[0], source[1:]) if source[0] in "+-" else ("", source)
+    base = bases.get(digits[:2].lower())
+    try:
+        return int(sign + digits) if base is None else int(sign + digits[2:], base)
+    except ValueError:
+        return source
+
+
+def _float(source: str) -> float | str:
+    try:
+        return float(source.replace(".inf", "inf").replace(".nan", "nan"))
+    except ValueError:
+        return source

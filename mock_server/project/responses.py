@@ -1,0 +1,115 @@
+"""One response of a domain: its variations and their buttons (flows.md §4.2)."""
+
+import re
+
+from mock_server.dialogue.model import Button, Variation
+from mock_server.project.findings import Findings
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
+from mock_server.project.reading import (
+    as_items,
+    as_json,
+    as_map,
+    as_text,
+    kind_of,
+    mistyped,
+    warn_unknown_keys,
+)
+
+VARIATION_KEYS = (
+    "text", "buttons", "quick_replies", "elements", "image", "attachment", "custom", "channel",
+    "condition", "id", "metadata", "translation", "allow_interruptions", "button_type",
+)  # fmt: skip
+BUTTON_KEYS = frozenset({"title", "payload"})
+
+
+def read_response(
+    name: str, node: Node, mentions: list[Mention], found: Findings
+) -> tuple[Variation, ...]:
+    """The variations of response `name`, in file order."""
+    variations = tuple(
+        variation
+        for item in as_items(node, found, f"response {name!r}")
+        if (variation := _variation(name, item, mentions, found)) is not None
+    )
+    if not variations and isinstance(node, ListNode | ScalarNode):
+        found.error(node.location, "response.empty", f"response {name!r} has no variation")
+    return variations
+
+
+def _variation(name: str, node: Node, mentions: list[Mention], found: Findings) -> Variation | None:
+    what = f"a variation of {name!r}"
+    entries = as_map(node, found, what)
+    if entries is None:
+        return None
+    warn_unknown_keys(entries, VARIATION_KEYS, found, what)
+    get = entries.entries.get
+    condition = _condition(what, get("condition"), found)
+    if condition is not None:
+        place = entries.place("condition")
+        mentions.append(Mention(MentionKind.CONDITION, condition, place, f"response {name!r}"))
+    return Variation(
+        text=as_text(get("text"), found, f"text of {what}") or "",
+        buttons=read_buttons(what, get("buttons") or get("quick_replies"), found),
+        condition=condition,
+        channel=as_text(get("channel"), found, f"channel of {what}"),
+        is_jinja=_is_jinja(what, get("metadata"), found),
+        image=as_text(get("image"), found, f"image of {what}"),
+        custom=as_json(get("custom")),
+    )
+
+
+def read_buttons(what: str, node: Node | None, found: Findings) -> tuple[Button, ...]:
+    """Buttons with a title; one without a payload sends its title."""
+    buttons: list[Button] = []
+    for item in as_items(node, found, f"buttons of {what}"):
+        entries = as_map(item, found, f"a button of {what}")
+        if entries is None:
+            continue
+        title = as_text(entries.entries.get("title"), found, "title of a button")
+        payload = as_text(entries.entries.get("payload"), found, "payload of a button")
+        if title is None:
+            found.error(item.location, "response.button", f"a button of {what} has no `title`")
+            continue
+        buttons.append(Button(title, title if payload is None else payload))
+    return tuple(buttons)
+
+
+def _is_jinja(what: str, node: Node | None, found: Findings) -> bool:
+    metadata = as_map(node, found, f"metadata of {what}")
+    template = metadata.entries.get("template") if metadata else None
+    return as_text(template, found, f"template of {what}") == "jinja"
+
+
+def _condition(what: str, node: Node | None, found: Findings) -> str | None:
+    """A predicate; of Rasa's older list of slot values the predicate that all are equal."""
+    if node is None or isinstance(node, ScalarNode):
+        return as_text(node, found, f"condition of {what}")
+    if isinstance(node, MapNode):
+        mistyped(found, node, f"condition of {what}", "a predicate or a list")
+        return None
+    clauses: list[str] = []
+    for item in node.items:
+        entries = as_map(item, found, f"condition of {what}")
+        name = as_text(entries.entries.get("name") if entries else None, found, "a slot's name")
+        if entries is None or name is None:
+            text = f"condition of {what}: found {kind_of(item)}, expected type, name and value"
+            found.error(item.location, "response.condition", text)
+            continue
+        clauses.append(f"slots.{name} {_equals(entries.entries.get('value'))}")
+    return " and ".join(clauses) or None
+
+
+def _equals(node: Node | None) -> str:
+    """The right half of a predicate; pypred has no escapes, so the quote is one not in the text."""
+    value = node.value if isinstance(node, ScalarNode) else None
+    match value:
+        case None:
+            return "is null"
+        case bool():
+            return f"is {str(value).lower()}"
+        case int() | float():
+            return f"= {value}"
+        case str():
+            quote = "'" if '"' in value else '"'
+            return f"= {quote}{re.sub(quote, '.', value)}{quote}"

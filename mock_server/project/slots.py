@@ -1,0 +1,149 @@
+"""One slot of a domain (flows.md §4.1)."""
+
+from dataclasses import replace
+
+from mock_server.dialogue.model import (
+    Json,
+    Rejection,
+    Slot,
+    SlotFiller,
+    SlotType,
+    SlotValidation,
+)
+from mock_server.dialogue.slots import coerce
+from mock_server.errors import InvalidSlotValue, Location
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import MapNode, Node, ScalarNode
+from mock_server.project.reading import (
+    as_items,
+    as_json,
+    as_map,
+    as_number,
+    as_text,
+    as_texts,
+    warn_unknown_keys,
+)
+
+SLOT_KEYS = (
+    "type", "initial_value", "values", "min_value", "max_value", "influence_conversation",
+    "mappings", "validation", "shared_for_coexistence", "auto_fill", "max_history", "description",
+)  # fmt: skip
+REJECTION_KEYS = ("if", "utter")
+NLU_MAPPINGS = frozenset(
+    {"from_entity", "from_intent", "from_text", "from_trigger_intent", "intent", "entity"}
+)
+CONTROLLED_MAPPINGS = frozenset({"controlled", "custom"})
+MAPPINGS = NLU_MAPPINGS | CONTROLLED_MAPPINGS | {"from_llm"}
+
+
+def read_slot(
+    name: str, node: Node, place: Location, mentions: list[Mention], found: Findings
+) -> Slot:
+    """Slot `name`; what is wrong with it is reported and left at its default."""
+    entries = as_map(node, found, f"slot {name!r}") or MapNode(place, {}, {})
+    warn_unknown_keys(entries, SLOT_KEYS, found, f"slot {name!r}")
+    get = entries.entries.get
+    values = as_texts(get("values"), found, f"values of slot {name!r}")
+    slot = Slot(
+        name,
+        _type(name, entries, place, found),
+        values=values,
+        min_value=as_number(get("min_value"), found, f"min_value of slot {name!r}"),
+        max_value=as_number(get("max_value"), found, f"max_value of slot {name!r}"),
+        filler=_filler(name, get("mappings"), found),
+        validation=_validation(name, get("validation"), mentions, found),
+        location=place,
+    )
+    if slot.type is SlotType.CATEGORICAL and not values:
+        found.error(place, "slot.no_values", f"categorical slot {name!r} has no `values`")
+    initial = get("initial_value")
+    return slot if initial is None else replace(slot, initial_value=_initial(slot, initial, found))
+
+
+def _type(name: str, entries: MapNode, place: Location, found: Findings) -> SlotType:
+    node = entries.entries.get("type")
+    spelled = as_text(node, found, f"type of slot {name!r}")
+    if node is None or spelled is None:
+        found.error(place, "slot.no_type", f"slot {name!r} has no `type`", _types())
+        return SlotType.ANY
+    if spelled in set(SlotType):
+        return SlotType(spelled)
+    if "." in spelled:
+        text = f"slot {name!r} has the class {spelled!r}, which needs Rasa; it is read as `any`"
+        found.warn(node.location, "slot.custom_type", text)
+        return SlotType.ANY
+    mend = suggestion(spelled, list(SlotType)) or _types()
+    found.error(node.location, "slot.unknown_type", f"slot {name!r} has type {spelled!r}", mend)
+    return SlotType.ANY
+
+
+def _types() -> str:
+    return f"expected one of {', '.join(SlotType)}"
+
+
+def _initial(slot: Slot, node: Node, found: Findings) -> Json:
+    value = as_json(node)
+    try:
+        return coerce(slot, value)
+    except InvalidSlotValue as error:
+        text = f"initial_value of slot {slot.name!r}: found {value!r}, expected {error.expected}"
+        found.error(node.location, "slot.initial_value", text)
+        return None
+
+
+def _filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
+    """Who fills the slot; `mappings` is a list, and in the wild also one mapping or a name."""
+    items = (node,) if isinstance(node, MapNode | ScalarNode) else as_items(node, found, "mappings")
+    types: set[str] = set()
+    for item in items:
+        of = item.entries.get("type") if isinstance(item, MapNode) else item
+        spelled = as_text(of, found, f"a mapping of slot {name!r}")
+        if spelled is None:
+            continue
+        types.add(spelled)
+        if spelled not in MAPPINGS:
+            text = f"slot {name!r} has a mapping of unknown type {spelled!r}"
+            found.warn(item.location, "slot.mapping", text, suggestion(spelled, MAPPINGS))
+    if not types or "from_llm" in types:
+        return SlotFiller.FROM_LLM
+    return SlotFiller.CONTROLLED if types & CONTROLLED_MAPPINGS else SlotFiller.NLU
+
+
+def _validation(
+    name: str, node: Node | None, mentions: list[Mention], found: Findings
+) -> SlotValidation | None:
+    entries = as_map(node, found, f"validation of slot {name!r}")
+    if entries is None:
+        return None
+    rejections = read_rejections(name, entries.entries.get("rejections"), mentions, found)
+    refill_node = entries.entries.get("refill_utter")
+    refill = as_text(refill_node, found, f"refill_utter of slot {name!r}")
+    if refill is not None and refill_node is not None:
+        by = f"the validation of slot {name!r}"
+        mentions.append(Mention(MentionKind.RESPONSE, refill, refill_node.location, by))
+    return SlotValidation(rejections, refill)
+
+
+def read_rejections(
+    slot: str, node: Node | None, mentions: list[Mention], found: Findings
+) -> tuple[Rejection, ...]:
+    """A `rejections` list, of a collect step or of a slot's validation."""
+    what = f"a rejection of slot {slot!r}"
+    rejections: list[Rejection] = []
+    for item in as_items(node, found, f"rejections of slot {slot!r}"):
+        entries = as_map(item, found, what)
+        if entries is None:
+            continue
+        warn_unknown_keys(entries, REJECTION_KEYS, found, what)
+        condition = as_text(entries.entries.get("if"), found, f"`if` of {what}")
+        utter = as_text(entries.entries.get("utter"), found, f"`utter` of {what}")
+        if condition is None or utter is None:
+            missing = "if" if condition is None else "utter"
+            found.error(item.location, "rejection.incomplete", f"{what} has no `{missing}`")
+            continue
+        place = entries.place
+        mentions.append(Mention(MentionKind.CONDITION, condition, place("if"), what, slot))
+        mentions.append(Mention(MentionKind.RESPONSE, utter, place("utter"), what))
+        rejections.append(Rejection(condition, utter))
+    return tuple(rejections)

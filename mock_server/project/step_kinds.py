@@ -1,0 +1,187 @@
+"""One step of a flow by its kind: the keys it may have and the step they make (flows.md §2.2)."""
+
+from collections.abc import Mapping
+
+from mock_server.dialogue.model import (
+    ActionStep,
+    Branch,
+    CallStep,
+    CollectStep,
+    Json,
+    LinkStep,
+    NoopStep,
+    SetSlotsStep,
+    Slot,
+    SlotType,
+    Step,
+)
+from mock_server.dialogue.slots import coerce
+from mock_server.errors import InvalidSlotValue, Location
+from mock_server.project.findings import Findings
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
+from mock_server.project.reading import (
+    as_bool,
+    as_json,
+    as_text,
+    mistyped,
+    warn_unknown_keys,
+)
+from mock_server.project.slots import read_rejections
+
+COMMON_KEYS = ("id", "next", "metadata", "description")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "action": (),
+    "collect": (
+        "utter", "ask_before_filling", "force_slot_filling", "reset_after_flow_ends", "rejections",
+        "silence_timeout", "dtmf", "block_digressions", "ask_confirm_digressions",
+    ),
+    "link": (),
+    "call": ("exit_if", "mcp_server", "mapping"),
+    "set_slots": (),
+    "noop": (),
+}  # fmt: skip
+
+
+class _StepContext:
+    """What reading one step needs besides the step itself."""
+
+    def __init__(self, node: MapNode, by: str, mentions: list[Mention], found: Findings) -> None:
+        self.node = node
+        self.by = by
+        self.mentions = mentions
+        self.found = found
+
+    def text(self, key: str) -> str | None:
+        return as_text(self.node.entries.get(key), self.found, f"`{key}` of a step")
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        node = self.node.entries.get(key)
+        return as_bool(node, self.found, f"`{key}` of a step", default=default)
+
+    def mention(self, kind: MentionKind, name: str, key: str) -> None:
+        """Note that the step names `name`, unless Jinja computes it."""
+        if "{{" not in name:
+            self.mentions.append(Mention(kind, name, self.node.place(key), self.by))
+
+
+def build(
+    kind: str,
+    node: MapNode,
+    id: str,
+    next: tuple[Branch, ...],
+    *,
+    flow_id: str,
+    slots: Mapping[str, Slot],
+    mentions: list[Mention],
+    found: Findings,
+) -> Step:
+    """The step of `kind` that `node` describes."""
+    by = f"step {id!r} of flow {flow_id!r}"
+    context = _StepContext(node, by, mentions, found)
+    warn_unknown_keys(node, (*COMMON_KEYS, *KINDS, *KINDS[kind]), found, f"a {kind} step")
+    place = node.location
+    match kind:
+        case "collect":
+            return _collect(context, id, next)
+        case "action":
+            return ActionStep(id, _action(context), next, place)
+        case "link":
+            return LinkStep(id, _flow(context, "link"), place)
+        case "call":
+            return CallStep(id, _flow(context, "call"), next, place)
+        case "set_slots":
+            return SetSlotsStep(id, _assignments(context, slots), next, place)
+        case _:
+            if "next" not in node.entries:
+                found.fault(place, "flow.noop_next", f"{by} is a noop without `next`")
+            return NoopStep(id, next, place)
+
+
+def _collect(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
+    slot = context.text("collect") or ""
+    context.mention(MentionKind.SLOT, slot, "collect")
+    utter = context.text("utter")
+    if utter is not None:
+        context.mention(MentionKind.RESPONSE, utter, "utter")
+    rejections = context.node.entries.get("rejections")
+    for key in ("block_digressions", "ask_confirm_digressions"):
+        if key in context.node.entries:
+            text = f"`{key}` is no longer part of Rasa; it is ignored"
+            context.found.warn(context.node.place(key), "flow.removed_key", text)
+    return CollectStep(
+        id,
+        slot,
+        next,
+        description=(context.text("description") or "").strip(),
+        utter=utter,
+        ask_before_filling=context.flag("ask_before_filling", default=False),
+        force_slot_filling=context.flag("force_slot_filling", default=False),
+        reset_after_flow_ends=context.flag("reset_after_flow_ends", default=True),
+        rejections=read_rejections(slot, rejections, context.mentions, context.found),
+        location=context.node.location,
+    )
+
+
+def _action(context: _StepContext) -> str:
+    name = context.text("action")
+    if name is None:
+        context.found.error(context.node.place("action"), "flow.no_name", f"{context.by} is empty")
+        return ""
+    kind = MentionKind.RESPONSE if name.startswith("utter_") else MentionKind.ACTION
+    context.mention(kind, name, "action")
+    return name
+
+
+def _flow(context: _StepContext, key: str) -> str:
+    place = context.node.place(key)
+    name = context.text(key)
+    if "mcp_server" in context.node.entries:
+        text = f"{context.by} calls a tool of an MCP server, which this version does not run"
+        context.found.error(place, "flow.mcp_tool", text)
+    elif name is None:
+        context.found.error(place, "flow.no_name", f"{context.by} is empty")
+    else:
+        context.mention(MentionKind.FLOW, name, key)
+    if key == "link" and "next" in context.node.entries:
+        text = f"{context.by} is a link and cannot have `next`"
+        context.found.fault(context.node.place("next"), "flow.link_next", text, "remove it")
+    return name or ""
+
+
+def _assignments(context: _StepContext, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:
+    """`set_slots`: a list of mappings, in the wild also one mapping."""
+    node = context.node.entries["set_slots"]
+    match node:
+        case ListNode(items=items):
+            maps = items
+        case MapNode():
+            maps = (node,)
+        case ScalarNode():
+            mistyped(context.found, node, "set_slots", "a list such as `- amount: 5`")
+            maps = ()
+    assignments: list[tuple[str, Json]] = []
+    for item in maps:
+        if not isinstance(item, MapNode):
+            mistyped(context.found, item, "an item of set_slots", "a mapping such as `amount: 5`")
+            continue
+        for name, value in item.entries.items():
+            place = item.place(name)
+            context.mentions.append(Mention(MentionKind.SLOT, name, place, context.by))
+            slot = slots.get(name)
+            assignments.append((name, _assigned(slot, value, place, context.found)))
+    return tuple(assignments)
+
+
+def _assigned(slot: Slot | None, node: Node, place: Location, found: Findings) -> Json:
+    value = as_json(node)
+    if slot is None:
+        return value
+    if slot.type is SlotType.LIST and value is not None:
+        text = f"slot {slot.name!r} is a list, which only a custom action may set"
+        found.fault(place, "flow.set_list", text)
+    try:
+        return coerce(slot, value)
+    except InvalidSlotValue as error:
+        found.fault(place, "flow.set_value", str(error))
+        return value

@@ -1,0 +1,202 @@
+"""The steps of a flow: nested lists, as people write them, flattened into steps by id.
+
+A step without `next` goes on at the following one of the same list; behind the last one of a
+nested list the flow ends (flows.md §2.3).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mock_server.dialogue.model import END, Branch, Slot, Step
+from mock_server.errors import Location
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
+from mock_server.project.reading import as_map, as_text, kind_of
+from mock_server.project.step_kinds import KINDS, build
+
+BRANCH_KEYS = frozenset({"if", "then", "else"})
+RESERVED_IDS = frozenset({END, "START"})
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step whose successor is not known yet; `following` is the next one of its list."""
+
+    id: str
+    kind: str
+    node: MapNode
+    branches: tuple[Branch, ...] | None = None
+    following: str = END
+
+    def next(self) -> tuple[Branch, ...]:
+        return self.branches if self.branches is not None else (Branch(self.following),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    id: str
+    location: Location
+
+
+class StepReader:
+    """Reads the steps of flow `flow_id`; lives as long as that takes."""
+
+    def __init__(
+        self, flow_id: str, slots: Mapping[str, Slot], mentions: list[Mention], found: Findings
+    ) -> None:
+        self._flow_id = flow_id
+        self._slots = slots
+        self._mentions = mentions
+        self._found = found
+        self._drafts: dict[str, _Draft] = {}
+        self._targets: list[_Target] = []
+
+    def read(self, items: tuple[Node, ...]) -> tuple[str, Mapping[str, Step]]:
+        """The id of the first step, END if there is none, and all steps by id in file order."""
+        first = self._read_list(items, is_nested=False)
+        for target in self._targets:
+            if target.id not in self._drafts and target.id != END:
+                text = f"flow {self._flow_id!r} has no step {target.id!r}"
+                mend = suggestion(target.id, self._drafts)
+                self._found.error(target.location, "flow.unknown_step", text, mend)
+        return first, {draft.id: self._build(draft) for draft in self._drafts.values()}
+
+    def _build(self, draft: _Draft) -> Step:
+        return build(
+            draft.kind,
+            draft.node,
+            draft.id,
+            draft.next(),
+            flow_id=self._flow_id,
+            slots=self._slots,
+            mentions=self._mentions,
+            found=self._found,
+        )
+
+    def _read_list(self, items: tuple[Node, ...], *, is_nested: bool) -> str:
+        drafts: list[_Draft] = []
+        for item in items:
+            draft = self._draft(item)
+            if draft is None:
+                continue
+            if drafts:
+                drafts[-1].following = draft.id
+            drafts.append(draft)
+            draft.branches = self._read_next(draft.node)
+        self._check_ends(drafts, is_nested=is_nested)
+        return drafts[0].id if drafts else END
+
+    def _check_ends(self, drafts: list[_Draft], *, is_nested: bool) -> None:
+        for draft in drafts[:-1]:
+            if draft.kind == "link":
+                text = "steps behind a link are never reached"
+                self._found.fault(draft.node.location, "flow.link_not_last", text)
+        last = drafts[-1] if drafts else None
+        if is_nested and last and last.branches is None and last.kind != "link":
+            text = f"the last step of a branch, {last.id!r}, has neither `next` nor `link`"
+            mend = "write where it goes, e.g. `next: END`"
+            self._found.fault(last.node.location, "flow.open_branch", text, mend)
+
+    def _draft(self, item: Node) -> _Draft | None:
+        node = as_map(item, self._found, f"a step of flow {self._flow_id!r}")
+        if node is None:
+            return None
+        kinds = [kind for kind in KINDS if kind in node.entries]
+        if len(kinds) != 1:
+            keys = ", ".join(kinds or node.entries) or "nothing"
+            text = f"a step of flow {self._flow_id!r} has {keys}"
+            mend = f"give it exactly one of {', '.join(KINDS)}"
+            self._found.error(node.location, "flow.step_kind", text, mend)
+            return None
+        draft = _Draft(self._id(node, kinds[0]), kinds[0], node)
+        self._drafts[draft.id] = draft
+        return draft
+
+    def _id(self, node: MapNode, kind: str) -> str:
+        written = as_text(node.entries.get("id"), self._found, "id of a step")
+        if written is not None and self._is_free(written, node.place("id")):
+            return written
+        named = node.entries[kind]
+        name = f"_{named.source}" if isinstance(named, ScalarNode) and kind != "noop" else ""
+        index = len(self._drafts)
+        return f"{self._flow_id}_{index}_{kind}{name}"
+
+    def _is_free(self, id: str, place: Location) -> bool:
+        if id in RESERVED_IDS:
+            self._found.error(place, "flow.reserved_step", f"step id {id!r} is Rasa's own")
+            return False
+        if id in self._drafts:
+            first = self._drafts[id].node.place("id")
+            text = f"step {id!r} occurs twice in flow {self._flow_id!r}; first at {first}"
+            self._found.error(place, "flow.duplicate_step", text, "rename one of the two")
+            return False
+        return True
+
+    def _read_next(self, node: MapNode) -> tuple[Branch, ...] | None:
+        """Where a step goes; None if it does not say."""
+        after = node.entries.get("next")
+        if after is None or (isinstance(after, ScalarNode) and after.value is None):
+            return None
+        if isinstance(after, ListNode) and _is_branching(after):
+            return self._read_branches(after, node)
+        return (Branch(self._target(after)),)
+
+    def _read_branches(self, after: ListNode, step: MapNode) -> tuple[Branch, ...]:
+        branches: list[Branch] = []
+        for item in after.items:
+            node = as_map(item, self._found, "a branch")
+            if node is None:
+                continue
+            if branches and branches[-1].condition is None:
+                text = "a branch behind `else` is never taken"
+                self._found.error(node.location, "flow.branch_after_else", text)
+            branches.append(self._read_branch(node))
+        if all(branch.condition is not None for branch in branches):
+            text = "the branches have no `else`; the flow ends where none holds"
+            place = step.place("next")
+            self._found.fault(place, "flow.no_else", text, "add `- else: END`")
+            branches.append(Branch(END))
+        return tuple(branches)
+
+    def _read_branch(self, node: MapNode) -> Branch:
+        self._warn_stray_keys(node)
+        if "else" in node.entries:
+            return Branch(self._target(node.entries["else"]))
+        condition = as_text(node.entries.get("if"), self._found, "`if` of a branch")
+        if condition is None:
+            self._found.error(node.location, "flow.no_if", "a branch has neither `if` nor `else`")
+            condition = "false"
+        place, by = node.place("if"), f"flow {self._flow_id!r}"
+        self._mentions.append(Mention(MentionKind.CONDITION, condition, place, by))
+        then = node.entries.get("then")
+        if then is None:
+            self._found.error(node.location, "flow.no_then", "a branch with `if` has no `then`")
+            return Branch(END, condition)
+        return Branch(self._target(then), condition)
+
+    def _warn_stray_keys(self, node: MapNode) -> None:
+        for key in node.entries.keys() - BRANCH_KEYS:
+            text = f"a branch has no key {key!r}; it is ignored"
+            mend = "put it into the step that the branch leads to" if key == "next" else ""
+            self._found.warn(node.place(key), "flow.branch_key", text, mend)
+
+    def _target(self, node: Node) -> str:
+        """The step that `node` leads to: by its id, or the first of a list of steps."""
+        match node:
+            case ListNode(items=items) if items:
+                return self._read_list(items, is_nested=True)
+            case ScalarNode(source=source, value=value) if value is not None:
+                self._targets.append(_Target(source, node.location))
+                return source
+            case _:
+                text = f"found {kind_of(node)}, expected a step's id, END or a list of steps"
+                self._found.error(node.location, "flow.target", text)
+                return END
+
+
+def _is_branching(node: ListNode) -> bool:
+    return any(
+        isinstance(item, MapNode) and not item.entries.keys().isdisjoint(BRANCH_KEYS)
+        for item in node.items
+    )
