@@ -3,6 +3,7 @@
 MockError
 ├── ProjectError            the project folder cannot be served as it is; carries every Problem
 ├── ConditionError          a condition that pypred cannot read
+├── TemplateFailed          a text whose Jinja cannot be read or evaluated
 ├── InvalidSlotValue        a value that a slot's type does not admit
 ├── FlowLoop                a turn that took more steps than a turn may
 ├── IllegalTransition       an update to a task that is already terminal
@@ -67,6 +68,15 @@ class ConditionError(MockError):
         self.source = source
         self.reason = reason
         super().__init__(f"condition {source!r}: {reason}")
+
+
+class TemplateFailed(MockError):
+    """The Jinja of `source` cannot be read, or fails on the values it is given."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"template {source!r}: {reason}")
 
 
 class InvalidSlotValue(MockError):

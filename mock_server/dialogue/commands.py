@@ -8,7 +8,10 @@ from mock_server.dialogue.model import Json
 
 @dataclass(frozen=True, slots=True)
 class StartFlow:
+    """`is_trigger`: from a flow's own `nlu_trigger`, which no guard stops (flows.md §2.1)."""
+
     flow_id: str
+    is_trigger: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class FrameType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A flow on the dialogue stack, waiting at `step_id` (START before its first step).
+    """A flow on the dialogue stack; `step_id` is the step it runs next or waits at.
 
     `context` holds a pattern's own fields, e.g. `canceled_name`.
     """

@@ -210,3 +210,4 @@ class Assistant:
     max_characters: int | None = None
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     understand: tuple[UnderstandRule, ...] = ()
+    clarify_on_multiple_starts: bool = False

@@ -1,0 +1,143 @@
+"""The effect of a cleaned-up message on stack and slots (flows.md §5).
+
+The stack is built from below: flows that start, then the patterns of the other commands, then the
+cancellation, then the checks of values that were just set, and the correction on top. So the user
+hears what was cancelled before the next flow says a word, and a value is checked before it is used.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from mock_server.dialogue.cleanup import Plan
+from mock_server.dialogue.collecting import validate
+from mock_server.dialogue.commands import (
+    CannotHandle,
+    ChitChat,
+    Clarify,
+    Command,
+    HumanHandoff,
+    RepeatLastBotMessages,
+    ReportError,
+    Restart,
+    SearchAndReply,
+    SessionStart,
+    SetSlot,
+    SkipQuestion,
+)
+from mock_server.dialogue.corrections import push_correction
+from mock_server.dialogue.events import Frame, FrameRemoved, FrameType, SlotSet, SlotSource
+from mock_server.dialogue.lifecycle import ERROR_PATTERN, interrupt, resume, start
+from mock_server.dialogue.model import Json, SlotType
+from mock_server.dialogue.stack import Stack, active_frame, active_group, roots
+from mock_server.dialogue.turn import Steps, Turn
+from mock_server.dialogue.utterances import utter
+
+# A flow that starts answers these questions: their frames go (flows.md §5, clean-up 4).
+QUESTIONS = frozenset(
+    {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
+)
+
+REFUSALS = {
+    SlotType.BOOL: "utter_boolean_slot_rejection",
+    SlotType.CATEGORICAL: "utter_categorical_slot_rejection",
+    SlotType.FLOAT: "utter_float_slot_rejection",
+}
+
+PATTERNS: Mapping[type[Command], str] = {
+    ChitChat: "pattern_chitchat",
+    SearchAndReply: "pattern_search",
+    SkipQuestion: "pattern_skip_question",
+    HumanHandoff: "pattern_human_handoff",
+    RepeatLastBotMessages: "pattern_repeat_bot_messages",
+    SessionStart: "pattern_session_start",
+    Restart: "pattern_restart",
+}
+
+
+def apply_plan(turn: Turn, plan: Plan) -> Steps:
+    yield from plan.dropped
+    canceled = active_group(turn.stack) if plan.is_cancelled else ()
+    yield from _begin_flows(turn, plan, canceled)
+    for name, value in plan.values.items():
+        yield SlotSet(name, value, SlotSource.USER)
+    for refused in plan.refused:
+        yield from _refuse(turn, refused)
+    for command in reversed(plan.patterns):
+        yield from _push_pattern(turn, command)
+    if canceled:
+        yield from _push_cancel(turn, canceled, plan)
+    for name in (*plan.values, *plan.corrections):
+        yield from _push_check(turn, name)
+    if plan.corrections:
+        yield from push_correction(turn, plan.corrections)
+
+
+def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> Steps:
+    if not (plan.starts or plan.resumed):
+        return
+    for frame in _questions(turn.stack):
+        yield FrameRemoved(frame.id)
+    if plan.resumed:
+        yield from interrupt(turn)
+        waiting = next(root for root in roots(turn.stack) if root.flow_id == plan.resumed)
+        yield from resume(turn, waiting)
+    if not plan.starts:
+        return
+    if canceled:
+        frame_type = canceled[0].type
+    else:
+        frame_type = FrameType.INTERRUPT if active_frame(turn.stack) else FrameType.REGULAR
+        yield from interrupt(turn)
+    for flow_id in reversed(plan.starts):
+        yield from start(turn, flow_id, frame_type)
+        frame_type = FrameType.REGULAR
+
+
+def _questions(stack: Stack) -> Iterator[Frame]:
+    """The patterns on top that a new flow answers, the topmost first, with what they ask by."""
+    patterns: list[Frame] = []
+    for frame in reversed(stack):
+        if not frame.is_pattern:
+            return
+        patterns.append(frame)
+        if frame.flow_id in QUESTIONS:
+            yield from patterns
+            patterns.clear()
+
+
+def _refuse(turn: Turn, refused: SetSlot) -> Steps:
+    response = REFUSALS.get(turn.assistant.slots[refused.name].type)
+    if response:
+        yield from utter(turn, response, {"value": refused.value, "slot": refused.name})
+
+
+def _push_pattern(turn: Turn, command: Command) -> Steps:
+    match command:
+        case Clarify(flow_ids=flow_ids):
+            names: list[Json] = [turn.assistant.flows[flow_id].name for flow_id in flow_ids]
+            context: dict[str, Json] = {"names": names, "clarification_options": ""}
+            yield from turn.push("pattern_clarification", context=context)
+        case CannotHandle(reason=reason):
+            frame = active_frame(turn.stack)
+            context = {"reason": reason, "user_flow": frame.flow_id if frame else None}
+            yield from turn.push("pattern_cannot_handle", context=context)
+        case ReportError(error_type=error_type, info=info):
+            context = {"error_type": error_type, "info": dict(info)}
+            yield from turn.push(ERROR_PATTERN, context=context)
+        case _:
+            yield from turn.push(PATTERNS[type(command)])
+
+
+def _push_cancel(turn: Turn, canceled: Stack, plan: Plan) -> Steps:
+    context: dict[str, Json] = {
+        "canceled_name": turn.assistant.flows[canceled[0].flow_id].name,
+        "canceled_frames": [frame.id for frame in canceled],
+        "kept_slots": list(plan.values),
+    }
+    yield from turn.push("pattern_cancel_flow", context=context)
+
+
+def _push_check(turn: Turn, name: str) -> Steps:
+    """Push the check of the domain's `validation`, unless one asks for this slot already."""
+    slot = turn.assistant.slots[name]
+    if slot.validation and not any(frame.context.get("validate") == name for frame in turn.stack):
+        yield from validate(turn, slot, slot.validation)

@@ -1,0 +1,37 @@
+"""Conditions of flows, collect steps, slots and responses: pypred predicates (flows.md §3)."""
+
+from functools import lru_cache
+
+from pypred import Predicate
+
+from mock_server.dialogue.templates import Document, render_expression
+from mock_server.errors import ConditionError
+
+CACHED_CONDITIONS = 4096
+
+
+@lru_cache(maxsize=CACHED_CONDITIONS)
+def compile_condition(source: str) -> Predicate:
+    """Return the predicate that `source`, free of Jinja, spells.
+
+    Raises:
+        ConditionError: pypred cannot read it.
+    """
+    predicate = Predicate(source)
+    if not predicate.is_valid():
+        raise ConditionError(source, "; ".join(predicate.errors()["errors"]))
+    return predicate
+
+
+def evaluate(source: str, document: Document) -> bool:
+    """Whether `source` holds of `document`, which has the namespaces `slots` and `context`.
+
+    Raises:
+        ConditionError: it cannot be read, or compares what has no order or no members.
+    """
+    rendered = render_expression(source, document)
+    predicate = compile_condition(rendered)
+    try:
+        return predicate.evaluate(document)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ConditionError(rendered, str(error)) from error

@@ -1,0 +1,140 @@
+"""One turn of a conversation: a message in, events out (flows.md §5).
+
+Nothing here waits or remembers: the caller keeps the state, performs custom actions, and stops
+iterating when the turn is cancelled. What it has folded by then is a state to go on from.
+"""
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mock_server.dialogue.actions import record_outcome
+from mock_server.dialogue.application import apply_plan
+from mock_server.dialogue.cleanup import clean_up
+from mock_server.dialogue.commands import Command
+from mock_server.dialogue.events import (
+    ActionExecuted,
+    ActionRequested,
+    ActionResult,
+    Event,
+    FrameRemoved,
+    Listened,
+    SessionStarted,
+    SlotSet,
+    SlotSource,
+    Understood,
+    UserUttered,
+    Warned,
+)
+from mock_server.dialogue.lifecycle import cancel_frames
+from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.stack import index_of, is_root
+from mock_server.dialogue.state import DialogueState, apply
+from mock_server.dialogue.steps import run_until_listening
+from mock_server.dialogue.turn import Steps, Turn
+from mock_server.dialogue.understand import understand
+
+SESSION_START = "action_session_start"
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A message as the adapter read it: `text` without slot markers, and its slots, coerced.
+
+    `commands`, where given, stand in place of what the text would be understood as.
+    """
+
+    text: str
+    seeded_slots: tuple[tuple[str, Json], ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    commands: tuple[Command, ...] | None = None
+
+
+def advance(
+    assistant: Assistant, state: DialogueState, message: UserMessage
+) -> Generator[Event, ActionResult | None, None]:
+    """Yield the events of the turn that `message` begins, `Listened` last.
+
+    The caller folds each event into its state as it comes and answers `ActionRequested` by
+    sending an `ActionResult`; None counts as one without any effect.
+    """
+    turn = Turn(assistant, state)
+    return _folding(turn, _turn(turn, message))
+
+
+def cancel(assistant: Assistant, state: DialogueState) -> Iterator[Event]:
+    """Yield the events that end all that is on the stack, as `tasks/cancel` and a timeout do.
+
+    There are none when nothing is active.
+    """
+    turn = Turn(assistant, state)
+    return _folding(turn, _cancel(turn))
+
+
+def _folding(turn: Turn, steps: Steps) -> Generator[Event, ActionResult | None, None]:
+    """Pass the events of `steps` on, each after it has made `turn.state` new."""
+    reply: ActionResult | None = None
+    while True:
+        try:
+            event = steps.send(reply)
+        except StopIteration:
+            return
+        turn.state = apply(turn.state, event)
+        reply = yield event
+
+
+def _turn(turn: Turn, message: UserMessage) -> Steps:
+    yield from _follow_assistant(turn)
+    if not turn.state.is_started:
+        yield from _start_session(turn)
+    earlier_slots = turn.state.slots
+    yield UserUttered(message.text, message.metadata)
+    for name, value in message.seeded_slots:
+        yield SlotSet(name, value, SlotSource.ORCHESTRATOR)
+    if message.text or message.commands is not None or not message.seeded_slots:
+        understood = _understood(turn, message)
+        yield understood
+        plan = clean_up(turn.assistant, turn.state, understood.commands, earlier_slots)
+        yield from apply_plan(turn, plan)
+    yield from run_until_listening(turn)
+
+
+def _understood(turn: Turn, message: UserMessage) -> Understood:
+    if message.commands is not None:
+        return Understood(message.commands)
+    return understand(turn.assistant, turn.state, message.text)
+
+
+def _start_session(turn: Turn) -> Steps:
+    yield SessionStarted()
+    if SESSION_START not in turn.assistant.actions:
+        return
+    outcome = (yield ActionRequested(SESSION_START)) or ActionResult()
+    if outcome.failure is None:
+        yield from record_outcome(turn, SESSION_START, outcome)
+    else:
+        # No flow runs yet that could fail; the user's message goes its way.
+        yield ActionExecuted(SESSION_START, outcome.failure)
+        yield Warned(f"action {SESSION_START!r} failed: {dict(outcome.failure)}")
+
+
+def _follow_assistant(turn: Turn) -> Steps:
+    """Make a state of an earlier version of the project fit this one (flows.md §5, 3.16.13)."""
+    for name in turn.assistant.slots:
+        if name not in turn.state.slots:
+            yield SlotSet(name, turn.assistant.slots[name].initial_value, SlotSource.INITIAL)
+    stale = next(filter(turn.is_stale, turn.stack), None)
+    while stale:
+        yield Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left")
+        start = index_of(turn.stack, stale.id)
+        end = next((i for i in range(start + 1, len(turn.stack)) if is_root(turn.stack[i])), None)
+        for frame in reversed(turn.stack[start:end]):
+            yield FrameRemoved(frame.id)
+        stale = next(filter(turn.is_stale, turn.stack), None)
+
+
+def _cancel(turn: Turn) -> Steps:
+    if turn.stack:
+        yield from _follow_assistant(turn)
+        yield from cancel_frames(turn, turn.stack)
+    if not turn.state.is_listening:
+        yield Listened()

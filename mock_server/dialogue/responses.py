@@ -1,0 +1,71 @@
+"""From a response of the domain to what the bot says: choose a variation, fill its holes."""
+
+from collections.abc import Iterable, Mapping
+
+from mock_server.dialogue.conditions import evaluate
+from mock_server.dialogue.events import BotUttered
+from mock_server.dialogue.model import Button, Json, Variation
+from mock_server.dialogue.templates import Document, fill, render_response
+from mock_server.errors import ConditionError
+
+CHANNEL = "a2a"
+
+
+def choose(variations: Iterable[Variation], document: Document) -> Variation | None:
+    """Return the variation to say, the first of its class; None if none is eligible.
+
+    Classes in order: condition and channel, channel, condition, default (flows.md §4.2).
+    """
+    eligible = [
+        variation
+        for variation in variations
+        if variation.channel in (None, CHANNEL) and _holds(variation.condition, document)
+    ]
+    return min(eligible, key=_class_of, default=None)
+
+
+def _class_of(variation: Variation) -> tuple[bool, bool]:
+    return (variation.channel is None, variation.condition is None)
+
+
+def _holds(condition: str | None, document: Document) -> bool:
+    if condition is None:
+        return True
+    try:
+        return evaluate(condition, document)
+    except ConditionError:
+        return False
+
+
+def say(
+    name: str, variation: Variation, document: Document, arguments: Mapping[str, Json]
+) -> BotUttered:
+    """Return what the bot says with `variation` of response `name`.
+
+    Raises:
+        TemplateFailed: the variation's Jinja fails on the values of now.
+    """
+    fill_in = render_response if variation.is_jinja else fill
+    buttons = tuple(
+        Button(fill(button.title, document, arguments), fill(button.payload, document, arguments))
+        for button in variation.buttons
+    )
+    return BotUttered(
+        text=fill_in(variation.text, document, arguments),
+        buttons=buttons,
+        response=name,
+        image=fill(variation.image, document, arguments) if variation.image else None,
+        custom=_fill_all(variation.custom, document, arguments),
+    )
+
+
+def _fill_all(custom: Json, document: Document, arguments: Mapping[str, Json]) -> Json:
+    match custom:
+        case str():
+            return fill(custom, document, arguments)
+        case list():
+            return [_fill_all(item, document, arguments) for item in custom]
+        case dict():
+            return {key: _fill_all(item, document, arguments) for key, item in custom.items()}
+        case _:
+            return custom
