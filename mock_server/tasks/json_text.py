@@ -80,19 +80,19 @@ def _written_depth(text: str) -> int:
 
 
 def _is_deep(value: Json) -> bool:
-    level: list[Json] = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = [child for parent in level for child in _children(parent)]
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _containers_in(outer)]
         if not level:
             return False
     return True
 
 
-def _children(value: Json) -> list[Json]:
+def _containers_in(value: Json) -> list[Json]:
     match value:
         case dict():
-            return list(value.values())
+            return [child for child in value.values() if isinstance(child, dict | list)]
         case list():
-            return value
+            return [child for child in value if isinstance(child, dict | list)]
         case _:
             return []

@@ -1,0 +1,76 @@
+"""The card that an assistant's flows make."""
+
+from dataclasses import replace
+
+import pytest
+from a2a.compat.v0_3 import types
+
+from mock_server.dialogue.model import Assistant, Flow, Json
+from mock_server.tasks.card import CardSettings, agent_card
+
+SETTINGS = CardSettings(url="http://127.0.0.1:5005/", description="My bank")
+
+
+def flow(flow_id: str, name: str = "", description: str = "", guard: str | None = None) -> Flow:
+    return Flow(flow_id, name, description, steps={}, first_step="END", guard=guard)
+
+
+FLOWS = (
+    flow("transfer_money", "Transfer money", "send money to somebody"),
+    flow("check-balance"),
+    flow("raise_limit", name="raise_limit", guard="False"),
+    flow("pattern_completed", "pattern completed"),
+)
+ASSISTANT = Assistant(flows={each.id: each for each in FLOWS})
+
+
+def skills(settings: CardSettings = SETTINGS) -> list[types.AgentSkill]:
+    return types.AgentCard.model_validate(agent_card(ASSISTANT, settings)).skills
+
+
+@pytest.mark.req("CARD-1")
+def test_every_user_flow_is_a_skill() -> None:
+    assert [(s.id, s.name, s.description, s.tags) for s in skills()[:3]] == [
+        ("transfer_money", "Transfer money", "send money to somebody", ["flow"]),
+        ("check-balance", "check balance", "check balance", ["flow"]),
+        ("raise_limit", "raise limit", "raise limit", ["flow"]),
+    ]
+
+
+@pytest.mark.req("CARD-2")
+def test_patterns_are_skills_where_repair_is_offered() -> None:
+    assert (skills()[3].id, skills()[3].tags) == ("pattern_completed", ["conversation-repair"])
+    hidden = skills(replace(SETTINGS, offers_repair=False))
+    assert [skill.id for skill in hidden] == ["transfer_money", "check-balance", "raise_limit"]
+
+
+@pytest.mark.req("CARD-3")
+@pytest.mark.parametrize(
+    ("model_file", "model_id", "version"),
+    [
+        ("models/20261001-bank.tar.gz", "abc", "20261001-bank"),
+        (None, "abc", "abc"),
+        (None, None, "1.0.0"),
+    ],
+)
+def test_version_is_the_models(model_file: str | None, model_id: str | None, version: str) -> None:
+    settings = replace(SETTINGS, model_file=model_file, model_id=model_id)
+    assert agent_card(ASSISTANT, settings)["version"] == version
+
+
+@pytest.mark.req("CARD-3")
+def test_name_is_the_assistants() -> None:
+    assert agent_card(ASSISTANT, SETTINGS)["name"] == "Rasa Agent"
+    assert agent_card(replace(ASSISTANT, assistant_id="bank"), SETTINGS)["name"] == "bank"
+    assert agent_card(ASSISTANT, SETTINGS)["description"] == "My bank"
+
+
+@pytest.mark.req("CARD-4", "CARD-5")
+@pytest.mark.parametrize("offers_push", [True, False])
+def test_capabilities_and_url(offers_push: bool) -> None:
+    card = agent_card(ASSISTANT, replace(SETTINGS, offers_push=offers_push))
+    expected: Json = {"pushNotifications": offers_push, "streaming": True}
+    assert card["capabilities"] == expected
+    assert (card["url"], card["preferredTransport"]) == ("http://127.0.0.1:5005/", "JSONRPC")
+    assert card["protocolVersion"] == "0.3.0"
+    assert [*card] == sorted(card)
