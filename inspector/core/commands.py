@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+from inspector.wire.tree import Json
 
 
 class SlotShape(StrEnum):
@@ -28,7 +28,10 @@ class FollowMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message to the agent. None leaves a field out of the wire."""
+    """One message to the agent. None leaves a field out of the wire.
+
+    `parts` go out as they are, after the text and before the DataPart of slots.
+    """
 
     text: str
     slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -37,6 +40,7 @@ class Turn:
     message_id: str | None = None
     task_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    parts: tuple[Json, ...] = ()
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
     follow: FollowMode = FollowMode.BLOCKING

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-Headers: TypeAlias = tuple[tuple[str, str], ...]
+from inspector.net.events import FailureKind, Headers
 
 
 class Channel(StrEnum):
@@ -32,15 +32,6 @@ class Purpose(StrEnum):
     RESUBSCRIBE = "resubscribe"
 
 
-class FailureKind(StrEnum):
-    CONNECT = "connect"
-    TLS = "tls"
-    TIMEOUT = "timeout"
-    PROTOCOL = "protocol"
-    DISCONNECTED = "disconnected"
-    STOPPED = "stopped"
-
-
 @dataclass(frozen=True, slots=True)
 class RequestSent:
     seq: int
@@ -55,12 +46,15 @@ class RequestSent:
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
+    """`connect_ms` is None where an open connection served again."""
+
     seq: int
     at_ms: float
     exchange: int
     status: int
     http_version: str
     headers: Headers
+    connect_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,26 @@
 """The agent's card as a reader wants it: who it is, what it can, what is odd about it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 
 from inspector.core.commands import Json
-from inspector.wire.findings import Finding
+from inspector.core.entries import (
+    Entry,
+    Failed,
+    FrameReceived,
+    Purpose,
+    RequestSent,
+    ResponseEnded,
+    ResponseStarted,
+)
+from inspector.wire.card import check_placement, choose_endpoint, interfaces
+from inspector.wire.findings import Finding, Severity
+from inspector.wire.tree import at, list_at, object_at, parse_json, text_at
+from inspector.wire.validate import check_card
+
+REPAIR_TAG = "conversation-repair"
+REPAIR_PREFIX = "pattern_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +55,111 @@ class CardView:
     raw: bytes
     card: dict[str, Json]
     findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CardFold:
+    """`card` is the last one that could be read; `asked` holds the requests under way."""
+
+    card: CardView | None = None
+    asked: Mapping[int, RequestSent] = field(default_factory=dict[int, RequestSent])
+
+
+EMPTY = CardFold()
+
+
+def step(view: CardFold, entry: Entry) -> CardFold:
+    """Take a card from the reply to its request; anything that is no JSON object is left out."""
+    match entry:
+        case RequestSent():
+            if entry.purpose is not Purpose.CARD:
+                return view
+            return replace(view, asked={**view.asked, entry.exchange: entry})
+        case FrameReceived():
+            request = view.asked.get(entry.exchange)
+            if request is None:
+                return view
+            card = parse_json(entry.raw).value
+            if not isinstance(card, dict):
+                return view
+            return replace(view, card=read_card(card, entry, request.url))
+        case ResponseStarted():
+            return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
+        case ResponseEnded() | Failed():
+            return _forget(view, entry.exchange)
+
+
+def _forget(view: CardFold, exchange: int) -> CardFold:
+    return replace(view, asked={key: one for key, one in view.asked.items() if key != exchange})
+
+
+def read_card(card: dict[str, Json], frame: FrameReceived, source_url: str) -> CardView:
+    """Everything a reader wants of `card`; what is missing is empty, and among the findings."""
+    return CardView(
+        seq=frame.seq,
+        url=text_at(card, "url") or next((one.url for one in interfaces(card)), ""),
+        source_url=source_url,
+        name=text_at(card, "name") or "",
+        version=text_at(card, "version") or "",
+        description=text_at(card, "description") or "",
+        protocol_version=text_at(card, "protocolVersion") or "",
+        transports=tuple(dict.fromkeys((one.transport, one.url) for one in interfaces(card))),
+        capabilities=tuple(
+            (name, value)
+            for name, value in object_at(card, "capabilities").items()
+            if isinstance(value, bool)
+        ),
+        security=tuple(
+            _scheme(name, scheme) for name, scheme in object_at(card, "securitySchemes").items()
+        ),
+        input_modes=_texts(card, "defaultInputModes"),
+        output_modes=_texts(card, "defaultOutputModes"),
+        skills=tuple(_skill(skill) for skill in list_at(card, "skills")),
+        raw=frame.raw,
+        card=card,
+        findings=_check(card, source_url),
+    )
+
+
+def _skill(skill: Json) -> SkillRow:
+    id_, tags = text_at(skill, "id") or "", _texts(skill, "tags")
+    return SkillRow(
+        id=id_,
+        name=text_at(skill, "name") or "",
+        description=text_at(skill, "description") or "",
+        tags=tags,
+        examples=_texts(skill, "examples"),
+        is_repair=REPAIR_TAG in tags or id_.startswith(REPAIR_PREFIX),
+    )
+
+
+def _scheme(name: str, scheme: Json) -> str:
+    """`name: type` and what else tells it apart, such as `bearer` or where a key goes."""
+    fields = ("type", "scheme", "bearerFormat", "in", "name", "openIdConnectUrl")
+    return f"{name}: {' '.join(text for one in fields if (text := text_at(scheme, one)))}"
+
+
+def _texts(value: Json, name: str) -> tuple[str, ...]:
+    return tuple(one for one in list_at(value, name) if isinstance(one, str))
+
+
+def _check(card: dict[str, Json], source_url: str) -> tuple[Finding, ...]:
+    """Errors of the card, then what is odd about where it leads, then hints for Rasa."""
+    is_newer = "supportedInterfaces" in card and "url" not in card
+    found = (_newer(),) if is_newer else check_card(card)
+    found += check_placement(card, source_url)
+    endpoint = choose_endpoint(card, source_url)
+    if endpoint is None:
+        text = "no JSON-RPC interface with an http or https URL; nothing can be sent"
+        found += (Finding(Severity.ERROR, "A2A 0.3 §5.6.1", "$.url", text),)
+    else:
+        found += endpoint.findings
+    if at(card, "skills") == []:
+        text = "no skills: Rasa serves such a placeholder until its model has loaded"
+        found += (Finding(Severity.HINT, "A2A 0.3 §5.5", "$.skills", text),)
+    return found
+
+
+def _newer() -> Finding:
+    text = "a card of A2A 1.0, which is read but not checked here"
+    return Finding(Severity.HINT, "A2A 1.0 §4.4.1", "$", text)

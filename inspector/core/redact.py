@@ -1,0 +1,67 @@
+"""Secrets kept out of the log: what is masked here can be neither shown nor saved."""
+
+import json
+from collections.abc import Iterable
+from urllib.parse import urlsplit, urlunsplit
+
+from inspector.core.entries import Headers
+
+MASK = "***"
+
+SECRET_HEADERS = frozenset(
+    {
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "set-cookie",
+        "x-api-key",
+        "api-key",
+        "x-auth-token",
+        "x-a2a-notification-token",
+    }
+)
+
+# A shorter value would mask innocent text: `--header 'X-Debug: 1'` must not blot out every 1.
+MIN_SECRET_LENGTH = 6
+
+
+class Redactor:
+    """Masks the values of `headers`, and of headers known to carry secrets, wherever they occur."""
+
+    def __init__(self, headers: Headers = ()) -> None:
+        self._names = SECRET_HEADERS | {name.lower() for name, _ in headers}
+        self._secrets = _spellings(value for _, value in headers)
+
+    def headers(self, headers: Headers) -> Headers:
+        return tuple(
+            (name, MASK if name.lower() in self._names else self.text(value))
+            for name, value in headers
+        )
+
+    def text(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return text
+
+    def raw(self, raw: bytes) -> bytes:
+        for secret in self._secrets:
+            raw = raw.replace(secret.encode(), MASK.encode())
+        return raw
+
+    def url(self, url: str) -> str:
+        """`url` without the password that may stand before its host."""
+        parts = urlsplit(url)
+        if parts.password is None:
+            return self.text(url)
+        host = parts.netloc.rpartition("@")[2]
+        return self.text(urlunsplit(parts._replace(netloc=f"{parts.username}:{MASK}@{host}")))
+
+
+def _spellings(values: Iterable[str]) -> tuple[str, ...]:
+    """Each value and its credential without the scheme, plain and in JSON; longest first."""
+    found: set[str] = set()
+    for value in values:
+        for secret in (value, value.rpartition(" ")[2]):
+            if len(secret) >= MIN_SECRET_LENGTH:
+                found |= {secret, json.dumps(secret)[1:-1]}
+    return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))

@@ -1,0 +1,53 @@
+"""What the user named as target: a base URL, a card URL or a card file (inspector.md CONN-1)."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from inspector.errors import UsageError
+from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
+from inspector.wire.urls import root, split_url
+
+_HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}(/.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`card_urls` are tried in order; for a card file there are none, and `card_file` is set."""
+
+    name: str
+    card_urls: tuple[str, ...] = ()
+    card_file: Path | None = None
+
+
+def parse_target(text: str) -> Target:
+    """Read what the user typed; `localhost:5005` is http.
+
+    Raises:
+        UsageError: neither a URL nor an existing file.
+    """
+    if "://" not in text and Path(text).is_file():
+        return Target(text, card_file=Path(text))
+    if "://" not in text and (text == "localhost" or _HOST_AND_PORT.fullmatch(text)):
+        text = f"http://{text}"
+    if split_url(text):
+        return Target(text, card_urls=_card_urls(text))
+    if "://" in text:
+        raise UsageError(
+            f"{text!r} is not a URL that can be reached", "use http://HOST:PORT or https://…"
+        )
+    raise UsageError(
+        f"{text!r} is neither a URL nor a file",
+        "name the agent's base URL, its card's URL or a card file",
+    )
+
+
+def _card_urls(url: str) -> tuple[str, ...]:
+    """The URL itself where it names a card; else the well-known places below it and its root."""
+    path = urlsplit(url).path
+    if path.endswith(".json") or "/.well-known/" in path:
+        return (url,)
+    base = url.partition("?")[0].partition("#")[0].rstrip("/")
+    bases = dict.fromkeys((base, root(url).rstrip("/")))
+    return tuple(b + place for b in bases for place in (WELL_KNOWN, WELL_KNOWN_DEPRECATED))

@@ -1,0 +1,71 @@
+"""What a transport tells while one exchange runs: bytes and times, no meaning."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class FailureKind(StrEnum):
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    PROTOCOL = "protocol"
+    DISCONNECTED = "disconnected"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request to make; the transport adds the headers that HTTP itself needs."""
+
+    method: str
+    url: str
+    headers: Headers = ()
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """The request goes out with exactly these headers."""
+
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`connect_ms` is None where an open connection was used again."""
+
+    status: int
+    http_version: str
+    headers: Headers
+    connect_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    kind: FailureKind
+    message: str
+
+
+NetEvent: TypeAlias = Sending | Started | Chunk | Ended | Broken
+
+
+class Transport(Protocol):
+    """Makes one exchange at a time or many at once; the last event is Ended or Broken."""
+
+    def exchange(self, outgoing: Outgoing) -> AsyncGenerator[NetEvent, None]: ...
+
+    async def aclose(self) -> None: ...

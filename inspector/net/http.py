@@ -1,0 +1,120 @@
+"""HTTP by httpx: every byte as it came, redirects left to the caller."""
+
+import ssl
+import time
+from collections.abc import AsyncGenerator, Callable
+
+import httpx
+
+from inspector.errors import UsageError
+from inspector.net.events import (
+    Broken,
+    Chunk,
+    Ended,
+    FailureKind,
+    Headers,
+    NetEvent,
+    Outgoing,
+    Sending,
+    Started,
+)
+from inspector.settings import Connection
+
+CONNECT_TIMEOUT_SECONDS = 10.0
+
+
+class HttpTransport:
+    """One client with its connections and cookies; `aclose` it when the session ends."""
+
+    def __init__(
+        self, connection: Connection, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._clock = clock
+        self._client = httpx.AsyncClient(
+            verify=_trust(connection),
+            timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
+            follow_redirects=False,
+            # the log holds the bytes as sent, so nothing may come compressed
+            headers={"Accept-Encoding": "identity", "User-Agent": "a2a-inspect"},
+        )
+
+    async def exchange(self, outgoing: Outgoing) -> AsyncGenerator[NetEvent, None]:
+        watch = _ConnectWatch(self._clock)
+        try:
+            request = self._client.build_request(
+                outgoing.method,
+                outgoing.url,
+                headers=list(outgoing.headers),
+                content=outgoing.body or None,
+                extensions={"trace": watch.trace},
+            )
+            yield Sending(_decode(request.headers.raw))
+            response = await self._client.send(request, stream=True)
+            try:
+                yield Started(
+                    response.status_code,
+                    response.http_version,
+                    _decode(response.headers.raw),
+                    watch.connect_ms,
+                )
+                async for content in response.aiter_raw():
+                    yield Chunk(content)
+            finally:
+                await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            yield Broken(_kind(error), _describe(error))
+        else:
+            yield Ended()
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+class _ConnectWatch:
+    """Measures the time to connect, TLS included, from httpcore's trace events."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._started: float | None = None
+        self.connect_ms: float | None = None
+
+    async def trace(self, name: str, _info: object) -> None:
+        if name == "connection.connect_tcp.started":
+            self._started = self._clock()
+        elif name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self.connect_ms = (self._clock() - (self._started or 0)) * 1000
+
+
+def _trust(connection: Connection) -> ssl.SSLContext | bool:
+    if connection.is_insecure:
+        return False
+    try:
+        return ssl.create_default_context(
+            cafile=str(connection.ca_file) if connection.ca_file else None
+        )
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"--cacert {connection.ca_file}: {error}") from error
+
+
+def _kind(error: Exception) -> FailureKind:
+    match error:
+        case httpx.ConnectError() if "ssl" in str(error).lower():
+            return FailureKind.TLS
+        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
+            return FailureKind.CONNECT
+        case httpx.TimeoutException():
+            return FailureKind.TIMEOUT
+        case httpx.NetworkError():
+            return FailureKind.DISCONNECTED
+        case httpx.RemoteProtocolError() if "closed" in str(error) or "disconnected" in str(error):
+            return FailureKind.DISCONNECTED
+        case _:
+            return FailureKind.PROTOCOL
+
+
+def _describe(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _decode(raw: list[tuple[bytes, bytes]]) -> Headers:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)

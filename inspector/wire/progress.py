@@ -1,0 +1,99 @@
+"""What is wrong with a reply given what came before it: the life of one task in one exchange."""
+
+from dataclasses import dataclass, replace
+
+from inspector.wire.findings import Finding, Severity
+from inspector.wire.results import Result
+from inspector.wire.states import is_legal, is_terminal, parse_state
+
+TASK_STATE = "A2A 0.3 §6.3"
+STREAM = "A2A 0.3 §7.2"
+STATUS_UPDATE = "A2A 0.3 §7.2.2"
+ARTIFACT_UPDATE = "A2A 0.3 §7.2.3"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an exchange has come; `state` is None until a known one was told.
+
+    `is_continued`: the task began in an earlier exchange, so artifacts may go on from there.
+    """
+
+    task_id: str | None = None
+    context_id: str | None = None
+    state: str | None = None
+    is_final: bool = False
+    is_continued: bool = False
+    artifact_ids: frozenset[str] = frozenset()
+
+
+def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding, ...]]:
+    """Take `result` into account and say what it contradicts."""
+    found: list[Finding] = []
+    if progress.is_final:
+        found.append(_error(STATUS_UPDATE, "$.result", f"a {result.kind} after the final update"))
+    found += _check_identity(progress, result)
+    found += _check_state(progress.state, result)
+    found += _check_artifacts(progress, result)
+    state = parse_state(result.state) if result.state is not None else None
+    after = replace(
+        progress,
+        task_id=progress.task_id or result.task_id,
+        context_id=progress.context_id or result.context_id,
+        state=state or progress.state,
+        is_final=progress.is_final or result.is_final,
+        artifact_ids=progress.artifact_ids.union(one.artifact_id for one in result.artifacts),
+    )
+    return after, tuple(found)
+
+
+def check_end(progress: Progress) -> tuple[Finding, ...]:
+    """What is missing when a stream ends like this."""
+    if progress.is_final:
+        return ()
+    last = f"; the last state was {progress.state}" if progress.state else ""
+    return (_error(STREAM, "$", f"the stream ended without a final update{last}"),)
+
+
+def _check_identity(progress: Progress, result: Result) -> list[Finding]:
+    pairs = (
+        ("taskId", progress.task_id, result.task_id),
+        ("contextId", progress.context_id, result.context_id),
+    )
+    return [
+        _error(STREAM, "$.result", f"`{name}` changed from {before!r} to {after[:80]!r}")
+        for name, before, after in pairs
+        if before is not None and after is not None and before != after
+    ]
+
+
+def _check_state(before: str | None, result: Result) -> list[Finding]:
+    if result.state is None or (state := parse_state(result.state)) is None:
+        return []
+    found: list[Finding] = []
+    if not is_legal(before, state):
+        text = f"a task that is {before} cannot become {state}"
+        found.append(_error(TASK_STATE, "$.result.status.state", text))
+    if result.kind == "status-update" and is_terminal(state) and not result.is_final:
+        text = f"the task is {state}, so this update is the last, but `final` is not true"
+        found.append(Finding(Severity.WARNING, STATUS_UPDATE, "$.result.final", text))
+    return found
+
+
+def _check_artifacts(progress: Progress, result: Result) -> list[Finding]:
+    if progress.is_continued:
+        return []
+    return [
+        Finding(
+            Severity.WARNING,
+            ARTIFACT_UPDATE,
+            "$.result.append",
+            f"appends to artifact {chunk.artifact_id[:80]!r}, which no update has begun",
+        )
+        for chunk in result.artifacts
+        if chunk.is_append and chunk.artifact_id not in progress.artifact_ids
+    ]
+
+
+def _error(section: str, path: str, text: str) -> Finding:
+    return Finding(Severity.ERROR, section, path, text)

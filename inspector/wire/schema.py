@@ -1,0 +1,189 @@
+"""Checks a JSON tree against type definitions written as TypeScript would write them.
+
+A definition maps field names to types; a name ending in `?` is optional. A type is a primitive
+(`string`, `boolean`, `integer`, `object`, `any`), a literal (`'text'`), the name of a definition,
+any of these followed by `[]`, or `{T}` for an object whose values are all `T`. A union is a
+definition too: `Tagged` by the value of a field, `Keyed` by the field that is there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from inspector.wire.findings import Finding, Severity
+from inspector.wire.tree import Json
+
+# Of a wrong string a message shows this much; the raw reply has the rest.
+SHOWN_CHARACTERS = 40
+
+Fields: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A union told apart by the literal in the field `tag`."""
+
+    tag: str
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A union told apart by which of the keys of `types` the object has."""
+
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    values: frozenset[str]
+
+
+Definition: TypeAlias = Fields | Tagged | Keyed | Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """`sections` says where the specification defines each type; `name` is the version's."""
+
+    name: str
+    definitions: Mapping[str, Definition]
+    sections: Mapping[str, str]
+
+    def check(self, value: Json, type_: str, path: str = "$") -> tuple[Finding, ...]:
+        """Every place where `value` is not a `type_`; unknown fields are allowed."""
+        return tuple(self._check(value, type_, path, self._section(type_, "")))
+
+    def _section(self, type_: str, outer: str) -> str:
+        """The section of `type_`, or that of the type around it."""
+        section = self.sections.get(type_.removesuffix("[]"))
+        return f"{self.name} §{section}" if section else outer
+
+    def _check(self, value: Json, type_: str, path: str, section: str) -> Iterator[Finding]:
+        if type_.endswith("[]"):
+            yield from self._check_list(value, type_.removesuffix("[]"), path, section)
+        elif type_.startswith("{"):
+            yield from self._check_values(value, type_[1:-1], path, section)
+        elif (definition := self.definitions.get(type_)) is None:
+            if not _is_primitive(value, type_):
+                yield _wrong(section, path, type_, value)
+        else:
+            yield from self._check_definition(
+                value, definition, path, self._section(type_, section)
+            )
+
+    def _check_list(self, value: Json, item: str, path: str, section: str) -> Iterator[Finding]:
+        if not isinstance(value, list):
+            yield _wrong(section, path, "array", value)
+            return
+        for index, element in enumerate(value):
+            yield from self._check(element, item, f"{path}[{index}]", section)
+
+    def _check_values(self, value: Json, type_: str, path: str, section: str) -> Iterator[Finding]:
+        if not isinstance(value, dict):
+            yield _wrong(section, path, "object", value)
+            return
+        for key, element in value.items():
+            yield from self._check(element, type_, join(path, key), section)
+
+    def _check_definition(
+        self, value: Json, definition: Definition, path: str, section: str
+    ) -> Iterator[Finding]:
+        if isinstance(definition, Enum):
+            if not isinstance(value, str) or value not in definition.values:
+                expected = " | ".join(sorted(definition.values))
+                yield _wrong(section, path, expected, value)
+        elif not isinstance(value, dict):
+            yield _wrong(section, path, "object", value)
+        elif isinstance(definition, Tagged):
+            yield from self._check_tagged(value, definition, path, section)
+        elif isinstance(definition, Keyed):
+            yield from self._check_keyed(value, definition, path, section)
+        else:
+            yield from self._check_fields(value, definition, path, section)
+
+    def _check_tagged(
+        self, value: dict[str, Json], union: Tagged, path: str, section: str
+    ) -> Iterator[Finding]:
+        tag = value.get(union.tag)
+        if isinstance(tag, str) and tag in union.types:
+            yield from self._check(value, union.types[tag], path, section)
+            return
+        expected = " | ".join(repr(name) for name in union.types)
+        if union.tag in value:
+            yield _wrong(section, join(path, union.tag), expected, tag)
+        else:
+            yield _missing(section, path, union.tag, expected)
+
+    def _check_keyed(
+        self, value: dict[str, Json], union: Keyed, path: str, section: str
+    ) -> Iterator[Finding]:
+        for key, type_ in union.types.items():
+            if key in value:
+                yield from self._check(value, type_, path, section)
+                return
+        yield _missing(section, path, "` or `".join(union.types), "any of them")
+
+    def _check_fields(
+        self, value: dict[str, Json], fields: Fields, path: str, section: str
+    ) -> Iterator[Finding]:
+        for field, type_ in fields.items():
+            name = field.removesuffix("?")
+            is_optional = name != field
+            if name not in value:
+                if not is_optional:
+                    yield _missing(section, path, name, type_)
+            elif value[name] is None and is_optional:
+                yield Finding(
+                    Severity.WARNING,
+                    section,
+                    join(path, name),
+                    "null; an optional field without a value is left out",
+                )
+            else:
+                yield from self._check(value[name], type_, join(path, name), section)
+
+
+def join(path: str, key: str) -> str:
+    """`path` and one key more, quoted where it is no plain name."""
+    return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
+
+
+def _is_primitive(value: Json, type_: str) -> bool:
+    match type_:
+        case "any":
+            return True
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "object":
+            return isinstance(value, dict)
+        case literal:
+            return value == literal.strip("'")
+
+
+def _wrong(section: str, path: str, expected: str, value: Json) -> Finding:
+    return Finding(Severity.ERROR, section, path, f"expected {expected}, found {_name(value)}")
+
+
+def _missing(section: str, path: str, name: str, type_: str) -> Finding:
+    return Finding(Severity.ERROR, section, path, f"`{name}` is missing: {type_}")
+
+
+def _name(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return repr(value[:SHOWN_CHARACTERS])
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case dict():
+            return "object"

@@ -1,0 +1,98 @@
+"""JSON as it comes from strangers: reading that never raises, and lenient access to the tree."""
+
+import json
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+MAX_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """`value` is None where `problem` says why; `warning` names what is not JSON but was read."""
+
+    value: Json
+    problem: str = ""
+    warning: str = ""
+
+
+def parse_json(raw: bytes) -> Parsed:
+    """Read `raw` as one JSON text. NaN and infinities are read as their names, with a warning."""
+    constants: list[str] = []
+
+    def keep_name(name: str) -> str:
+        constants.append(name)
+        return name
+
+    try:
+        value: Json = json.loads(raw.decode("utf-8-sig"), parse_constant=keep_name)
+    except UnicodeDecodeError as error:
+        return Parsed(None, f"not UTF-8: byte {raw[error.start]:#04x} at {error.start}")
+    except RecursionError:
+        return Parsed(None, f"nested deeper than {MAX_DEPTH} levels")
+    except json.JSONDecodeError as error:
+        return Parsed(None, f"not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+    except ValueError as error:
+        return Parsed(None, f"not readable: {error}")
+    if is_deep(value):
+        return Parsed(None, f"nested deeper than {MAX_DEPTH} levels")
+    return Parsed(value, warning=f"{constants[0]} is not JSON" if constants else "")
+
+
+def is_deep(value: Json) -> bool:
+    """Say whether `value` nests deeper than MAX_DEPTH, without recursion."""
+    level: list[Json] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return False
+    return True
+
+
+def _children(node: Json) -> list[Json]:
+    """The containers directly inside `node`; leaves do not deepen a tree."""
+    match node:
+        case dict():
+            return [child for child in node.values() if isinstance(child, dict | list)]
+        case list():
+            return [child for child in node if isinstance(child, dict | list)]
+        case _:
+            return []
+
+
+def at(value: Json, *path: str | int) -> Json:
+    """The node below `value` at `path`; None where there is none."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def text_at(value: Json, *path: str | int) -> str | None:
+    node = at(value, *path)
+    return node if isinstance(node, str) else None
+
+
+def object_at(value: Json, *path: str | int) -> dict[str, Json]:
+    node = at(value, *path)
+    return node if isinstance(node, dict) else {}
+
+
+def list_at(value: Json, *path: str | int) -> list[Json]:
+    node = at(value, *path)
+    return node if isinstance(node, list) else []
+
+
+def encode_json(value: Json) -> bytes:
+    """Compact UTF-8; a lone surrogate, which UTF-8 cannot hold, travels as its escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()

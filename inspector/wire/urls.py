@@ -1,0 +1,51 @@
+"""Origins of URLs, and hosts that no client can reach."""
+
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNSPECIFIED = frozenset({"0.0.0.0", "::"})
+
+
+def split_url(url: str) -> SplitResult | None:
+    """The parts of an http or https URL with a host and a valid port; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in _DEFAULT_PORTS and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_usable else None
+
+
+def origin(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port (RFC 6454 §4), with the names of loopback as one host."""
+    parts = split_url(url)
+    if parts is None or parts.hostname is None:
+        return None
+    host = "localhost" if parts.hostname in _LOOPBACK else parts.hostname
+    return parts.scheme, host, parts.port or _DEFAULT_PORTS[parts.scheme]
+
+
+def is_same_origin(one: str, other: str) -> bool:
+    return origin(one) is not None and origin(one) == origin(other)
+
+
+def is_unspecified(url: str) -> bool:
+    """The host is an address to listen on, which nobody can connect to."""
+    parts = split_url(url)
+    return parts is not None and parts.hostname in _UNSPECIFIED
+
+
+def with_host_of(url: str, source: str) -> str:
+    """`url` with the host of `source` in place of its own; port and path stay."""
+    parts, source_parts = urlsplit(url), urlsplit(source)
+    host = source_parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    netloc = f"{host}:{parts.port}" if parts.port else host
+    return urlunsplit(parts._replace(netloc=netloc))
+
+
+def root(url: str) -> str:
+    """Scheme and authority of `url`, with a slash."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/"
