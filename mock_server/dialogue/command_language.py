@@ -7,6 +7,7 @@ mock (flows.md §7).
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from mock_server.dialogue.commands import (
     CancelFlow,
@@ -30,6 +31,7 @@ from mock_server.errors import MockError
 
 MAX_PAIRS = 10
 CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
+HOLE = re.compile(r"\{(\w+)\}")
 PAIR = re.compile(r"([^()=,]+)=([^(),]*)")
 NULL_WORDS = frozenset({"null", "none", "undefined"})
 
@@ -59,6 +61,27 @@ def parse_command(source: str) -> Command:
     if command is None:
         raise CommandSyntaxError(source, _USAGE[call[1]])
     return command
+
+
+def fill_command(source: str, groups: Mapping[str, str]) -> Command | None:
+    """The command of template `source`, its `{name}` holes filled from `groups`.
+
+    The values are filled into the command, not into its text, so a comma or a parenthesis that the
+    user typed stays what it is. None if a hole has no value.
+
+    Raises:
+        CommandSyntaxError: the template is no command.
+    """
+    if any(not groups.get(name) for name in HOLE.findall(source)):
+        return None
+    command = parse_command(source)
+    match command:
+        case SetSlot(value=str(value)):
+            return replace(command, value=HOLE.sub(lambda hole: groups[hole[1]], value))
+        case StartFlow(flow_id=flow_id):
+            return replace(command, flow_id=HOLE.sub(lambda hole: groups[hole[1]], flow_id))
+        case _:
+            return command
 
 
 def parse_set_slots(source: str) -> tuple[SetSlot, ...]:

@@ -1,0 +1,112 @@
+"""What a sentence says as the answer to a question, by the type of the slot that is asked."""
+
+import re
+from collections.abc import Mapping
+
+from rapidfuzz import fuzz, process
+
+from mock_server.dialogue import phrases
+from mock_server.dialogue.lexicon import AFFIRM, DENY, normalized
+from mock_server.dialogue.model import Json, Slot, SlotType
+from mock_server.dialogue.slots import FALSE_WORDS, TRUE_WORDS
+
+FUZZY = 80
+PREFIX_LENGTH = 2
+NUMBER = re.compile(
+    r"(?<![\w./:-])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(?![\d/:]|-\d)"
+)
+
+
+def answer(slot: Slot, text: str, titles: Mapping[str, str]) -> Json:
+    """The value of `slot` that `text` names; None if it names none, or the slot is free text.
+
+    `titles` are those of the buttons that were offered, each with the value it stands for.
+    """
+    match slot.type:
+        case SlotType.BOOL:
+            return yes_or_no(text)
+        case SlotType.FLOAT:
+            numbers = numbers_in(text)
+            return numbers[0] if numbers else None
+        case SlotType.CATEGORICAL:
+            return _category(slot, text, titles)
+        case SlotType.TEXT | SlotType.ANY | SlotType.LIST:
+            return None
+
+
+def yes_or_no(text: str) -> bool | None:
+    """Whether `text` begins like a yes or like a no."""
+    plain = normalized(text)
+    first = re.split(r"[\s,.;!]", plain, maxsplit=1)[0]
+    if first in AFFIRM or phrases.AFFIRM.match(plain):
+        return True
+    if first in DENY or phrases.DENY.match(plain):
+        return False
+    return None
+
+
+def numbers_in(text: str) -> tuple[float, ...]:
+    """The numbers of `text`, without currency and thousands separators; dates hold none."""
+    return tuple(_number(found) for found in NUMBER.findall(text))
+
+
+def free_text(text: str) -> str:
+    """`text` without a lead-in such as "it's" and "my name is"."""
+    stripped = text.strip()
+    rest = (
+        phrases.LEAD_IN.sub("", stripped, count=1) if phrases.LEAD_IN.match(stripped) else stripped
+    )
+    return phrases.ONLY_OPENERS.sub("", rest, count=1).strip().rstrip(".!") or stripped
+
+
+def named_category(slot: Slot, text: str) -> str | None:
+    """The one declared value of `slot` that stands in `text` as a word of its own."""
+    named = [value for value in slot.values if _is_in(_spoken(value), text)]
+    return named[0] if len(named) == 1 else None
+
+
+def is_exact_category(slot: Slot, text: str) -> bool:
+    return any(_spoken(value) == _spoken(normalized(text)) for value in slot.values)
+
+
+def _category(slot: Slot, text: str, titles: Mapping[str, str]) -> str | None:
+    """By the exact value, a value named in the sentence, yes or no, a prefix, then likeness."""
+    spoken = _spoken(normalized(free_text(text)))
+    names = {_spoken(value): value for value in slot.values}
+    if spoken in names:
+        return names[spoken]
+    for title, value in titles.items():
+        names.setdefault(_spoken(title), value)
+    named = {value for name, value in names.items() if _is_in(name, text)}
+    if len(named) == 1:
+        return named.pop()
+    agreed = _agreed(slot, text)
+    if agreed is not None:
+        return agreed
+    starting = {value for name, value in names.items() if name.startswith(spoken)}
+    if len(spoken) >= PREFIX_LENGTH and len(starting) == 1:
+        return starting.pop()
+    like = process.extract(spoken, names.keys(), scorer=fuzz.ratio, score_cutoff=FUZZY, limit=2)
+    is_one = len(like) == 1 or (len(like) > 1 and like[0][1] > like[1][1])
+    return names[like[0][0]] if is_one else None
+
+
+def _agreed(slot: Slot, text: str) -> str | None:
+    """Of a slot with values such as Yes and No the one that `text` agrees with."""
+    said = yes_or_no(text)
+    words = TRUE_WORDS if said else FALSE_WORDS
+    fitting = [value for value in slot.values if value.casefold() in words]
+    return fitting[0] if said is not None and len(fitting) == 1 else None
+
+
+def _is_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _spoken(normalized(text))) is not None
+
+
+def _spoken(name: str) -> str:
+    return name.casefold().replace("_", " ").replace("-", " ").strip()
+
+
+def _number(text: str) -> float:
+    is_decimal_comma = re.fullmatch(r"-?\d+,\d{1,2}", text) is not None
+    return float(text.replace(",", "." if is_decimal_comma else ""))

@@ -1,0 +1,55 @@
+"""Which slot a correction means, and its new value: "no wait, I meant 65"."""
+
+from mock_server.dialogue import answers, lexicon, phrases
+from mock_server.dialogue.flow_matching import content_words
+from mock_server.dialogue.hearing import Hearing
+from mock_server.dialogue.model import Json, Slot, SlotType
+
+
+def corrected(hearing: Hearing) -> tuple[Slot, Json] | None:
+    """The slot of the running flow that the message gives a new value, and that value.
+
+    A slot that is named wins; else a number is for the latest number, a category for the slot
+    that has it, and other words are for the latest text.
+    """
+    slots = [slot for slot in hearing.correctable if slot is not hearing.asked]
+    named = [slot for slot in slots if _is_named(slot, hearing.text)]
+    for slot in (*reversed(named), *_by_type(slots)):
+        value = _value(slot, hearing)
+        if value is not None and value != hearing.state.slots[slot.name]:
+            return slot, value
+    return None
+
+
+def _by_type(slots: list[Slot]) -> tuple[Slot, ...]:
+    order = (SlotType.FLOAT, SlotType.CATEGORICAL, SlotType.TEXT)
+    return tuple(slot for kind in order for slot in reversed(slots) if slot.type is kind)
+
+
+def _is_named(slot: Slot, text: str) -> bool:
+    """Whether the last word of the slot's name, its noun, is in the text."""
+    words = content_words(slot.name)
+    return bool(words) and words[-1] in content_words(text)
+
+
+def _value(slot: Slot, hearing: Hearing) -> Json:
+    match slot.type:
+        case SlotType.FLOAT:
+            numbers = answers.numbers_in(hearing.text)
+            return numbers[-1] if numbers else None
+        case SlotType.CATEGORICAL:
+            return answers.named_category(slot, hearing.text)
+        case SlotType.TEXT:
+            return None if hearing.asks_free_text else _text(hearing.text)
+        case SlotType.BOOL | SlotType.ANY | SlotType.LIST:
+            return None
+
+
+def _text(text: str) -> str | None:
+    """The words behind the cue and a lead-in such as "the handle is"; None if none are left."""
+    rest = phrases.CORRECTION_TAIL.sub(
+        "", phrases.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
+    )
+    value = answers.free_text(rest).strip(" .,!")
+    is_cue_only = lexicon.normalized(value) in {"", "no", "wait", "sorry", "actually"}
+    return None if is_cue_only else value

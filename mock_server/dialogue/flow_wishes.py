@@ -1,0 +1,120 @@
+"""Which flows a message wishes for, in its situation, and the values it brings along."""
+
+from dataclasses import dataclass
+
+from mock_server.dialogue import answers, phrases
+from mock_server.dialogue.commands import Clarify, Command, SetSlot, StartFlow
+from mock_server.dialogue.conditions import evaluate
+from mock_server.dialogue.flow_matching import ENOUGH, WORD, FlowMatch, best, content_words, rank
+from mock_server.dialogue.hearing import Hearing
+from mock_server.dialogue.lexicon import HANDOFF_WORDS
+from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
+from mock_server.dialogue.stack import slots_collected
+from mock_server.errors import ConditionError, TemplateFailed
+
+CLEAR_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The flows that fit: one, several that tie, or none, and why."""
+
+    best: tuple[FlowMatch, ...]
+    reason: str
+
+
+def wish(hearing: Hearing) -> Wish:
+    """The flows that the words of the message fit; flows whose guard fails are no candidates."""
+    flows = hearing.assistant.flows.values()
+    matches = rank(hearing.text, (flow for flow in flows if not flow.is_pattern))
+    open_matches = [match for match in matches if can_start(hearing, match.flow)]
+    fitting = best(open_matches)
+    if fitting:
+        return Wish(fitting, ", ".join(f"{m.flow.id} {m.score:.2f}" for m in fitting))
+    if best(matches):
+        return Wish((), f"the condition of flow {matches[0].flow.id!r} does not hold")
+    if open_matches:
+        top = open_matches[0]
+        return Wish((), f"nearest is {top.flow.id!r} with {top.score:.2f} of {ENOUGH}")
+    return Wish((), "no word of it belongs to a flow")
+
+
+def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
+    """The flows that are wished for beyond doubt.
+
+    Beyond doubt is a request ("show me …"), or a sentence that begins as a flow's name does and
+    has a second word of it; a value, such as "checking account", is neither.
+    """
+    matches = wish(hearing).best
+    if not matches or phrases.REQUEST.search(hearing.plain):
+        return matches
+    begins = next(iter(WORD.findall(hearing.plain)), "")
+    is_imperative = any(begins in _name_words(match.flow) for match in matches)
+    has_more = any(len(match.words) >= CLEAR_WORDS for match in matches)
+    return matches if is_imperative and has_more else ()
+
+
+def digression(hearing: Hearing) -> tuple[FlowMatch, ...]:
+    """The clear wish, if it is for another flow than the running one."""
+    matches = clear_wish(hearing)
+    is_active = any(match.flow is hearing.active_flow for match in matches)
+    return () if is_active else matches
+
+
+def _name_words(flow: Flow) -> set[str]:
+    return {word.lower() for word in WORD.findall(f"{flow.id} {flow.name}".replace("_", " "))}
+
+
+def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Command, ...]:
+    """Start the one flow with the values that the message names, or ask which of several."""
+    flows = [match.flow for match in matches]
+    if len(flows) > 1:
+        return (Clarify(tuple(flow.id for flow in flows)),)
+    return tuple(c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow)))
+
+
+def handoff_flow(hearing: Hearing) -> Flow | None:
+    """The one flow of the project that is named after handing over to a human."""
+    flows = [
+        flow
+        for flow in hearing.assistant.flows.values()
+        if not flow.is_pattern
+        and HANDOFF_WORDS & set(content_words(f"{flow.id} {flow.name}"))
+        and can_start(hearing, flow)
+    ]
+    return flows[0] if len(flows) == 1 else None
+
+
+def can_start(hearing: Hearing, flow: Flow) -> bool:
+    """Whether the flow's guard holds; one that cannot be evaluated does not."""
+    if flow.guard is None:
+        return True
+    try:
+        return evaluate(flow.guard, {"slots": hearing.state.slots, "context": {}})
+    except (ConditionError, TemplateFailed):
+        return False
+
+
+def _values(hearing: Hearing, flow: Flow) -> tuple[SetSlot, ...]:
+    """The one number for the one number asked in the flow, and each category that is named."""
+    names = slots_collected(flow, hearing.assistant.flows)
+    slots = [hearing.assistant.slots[name] for name in sorted(names)]
+    fillable = [slot for slot in slots if slot.filler is SlotFiller.FROM_LLM]
+    numbers = answers.numbers_in(hearing.text)
+    floats = [slot for slot in fillable if slot.type is SlotType.FLOAT]
+    values: list[SetSlot] = []
+    if len(numbers) == len(floats) == 1:
+        values.append(SetSlot(floats[0].name, numbers[0]))
+    for slot in fillable:
+        category = _category(slot, hearing.text)
+        if category is not None:
+            values.append(SetSlot(slot.name, category))
+    return tuple(values)
+
+
+def _category(slot: Slot, text: str) -> str | None:
+    if slot.type is not SlotType.CATEGORICAL:
+        return None
+    category = answers.named_category(slot, text)
+    is_plain_yes = category is not None and answers.yes_or_no(category) is not None
+    return None if is_plain_yes else category

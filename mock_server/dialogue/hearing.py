@@ -1,0 +1,88 @@
+"""A message in its situation: what was asked, which buttons were offered, which flow runs."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from mock_server.dialogue import lexicon
+from mock_server.dialogue.command_language import (
+    CommandSyntaxError,
+    is_set_slots,
+    parse_set_slots,
+)
+from mock_server.dialogue.model import Assistant, Button, Flow, Slot, SlotType
+from mock_server.dialogue.stack import active_frame, active_group, asked_slot, collects_of
+from mock_server.dialogue.state import DialogueState
+
+FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
+
+
+class Hearing:
+    """What the rules of the understanding look at; each view of it is made once, when needed."""
+
+    def __init__(self, assistant: Assistant, state: DialogueState, text: str) -> None:
+        self.assistant = assistant
+        self.state = state
+        self.text = text
+
+    @cached_property
+    def plain(self) -> str:
+        return lexicon.normalized(self.text)
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        return lexicon.clauses(self.plain)
+
+    @cached_property
+    def asked(self) -> Slot | None:
+        """The slot that the bot waits for."""
+        name = asked_slot(self.state.stack)
+        return self.assistant.slots.get(name) if name else None
+
+    @cached_property
+    def asks_free_text(self) -> bool:
+        return self.asked is not None and self.asked.type in FREE_TEXT
+
+    @cached_property
+    def active_flow(self) -> Flow | None:
+        frame = active_frame(self.state.stack)
+        return self.assistant.flows.get(frame.flow_id) if frame else None
+
+    @cached_property
+    def buttons(self) -> tuple[Button, ...]:
+        """The buttons of the bot's last message."""
+        said = self.state.previously_uttered
+        return said[-1].buttons if said else ()
+
+    @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the buttons that set the asked slot, each with the value as written."""
+        titles: dict[str, str] = {}
+        for button in self.buttons:
+            payload = button.payload.strip().removeprefix("/")
+            if not is_set_slots(payload):
+                continue
+            try:
+                pairs = parse_set_slots(payload)
+            except CommandSyntaxError:
+                continue
+            for pair in pairs:
+                if self.asked is not None and pair.name == self.asked.name:
+                    titles[button.title] = str(pair.value)
+        return titles
+
+    @cached_property
+    def correctable(self) -> tuple[Slot, ...]:
+        """The slots that the running flows have collected so far, the latest asked last."""
+        flows = self.assistant.flows
+        names: dict[str, None] = {}
+        for frame in active_group(self.state.stack):
+            flow = flows.get(frame.flow_id)
+            names.update(dict.fromkeys(collected_in_order(flow, flows) if flow else ()))
+        return tuple(
+            self.assistant.slots[name] for name in names if self.state.slots.get(name) is not None
+        )
+
+
+def collected_in_order(flow: Flow, flows: Mapping[str, Flow]) -> tuple[str, ...]:
+    """The slots that `flow` and the flows it calls ask for, in file order."""
+    return tuple(dict.fromkeys(collect.slot for _, collect in collects_of(flow, flows)))

@@ -1,0 +1,84 @@
+"""Slash messages: Rasa's `/SetSlots(...)` and `/intent`, and the mock's `/StartFlow(f)` (§7)."""
+
+import json
+import re
+
+from mock_server.dialogue.command_language import (
+    CommandSyntaxError,
+    is_set_slots,
+    parse_command,
+    parse_set_slots,
+)
+from mock_server.dialogue.commands import (
+    CannotHandle,
+    Command,
+    Restart,
+    SessionStart,
+    SetSlot,
+    StartFlow,
+)
+from mock_server.dialogue.model import Assistant, Json
+
+INVALID_INTENT = "cannot_handle_invalid_intent"
+INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
+SEPARATOR = re.compile(r"\s*(?:;|\n)\s*(?=/)")
+SESSION_INTENTS = {"session_start": SessionStart(), "restart": Restart()}
+
+
+def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:
+    """The commands of a message that begins with a slash, none for any other, and why.
+
+    Several stand on lines of their own, or with `;` between them.
+    """
+    if not text.startswith("/"):
+        return (), "it does not begin with a slash"
+    commands: list[Command] = []
+    reasons: list[str] = []
+    for part in SEPARATOR.split(text.rstrip("; \n")):
+        read, reason = _read_one(part.removeprefix("/").strip(), assistant)
+        commands.extend(read)
+        reasons.append(reason)
+    return tuple(commands), "; ".join(reasons)
+
+
+def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:
+    try:
+        if is_set_slots(source):
+            return parse_set_slots(source), "it sets slots"
+        intent = INTENT.fullmatch(source)
+        if intent is not None:
+            return _by_intent(intent[1], intent[2], assistant)
+        return (parse_command(source),), "it is a command of the mock"
+    except CommandSyntaxError as error:
+        return (CannotHandle(INVALID_INTENT),), str(error)
+
+
+def _by_intent(
+    name: str, entities: str | None, assistant: Assistant
+) -> tuple[tuple[Command, ...], str]:
+    """What intent `name` starts, with the slots that its entities fill."""
+    if name in SESSION_INTENTS:
+        return (SESSION_INTENTS[name],), f"intent {name!r} is Rasa's own"
+    for flow in assistant.flows.values():
+        if name in flow.nlu_triggers:
+            start = StartFlow(flow.id, is_trigger=True)
+            return (
+                start,
+                *_entity_slots(entities, assistant),
+            ), f"intent {name!r} starts {flow.id!r}"
+    return (CannotHandle(INVALID_INTENT),), f"no flow has the nlu_trigger {name!r}"
+
+
+def _entity_slots(entities: str | None, assistant: Assistant) -> tuple[SetSlot, ...]:
+    """Entities fill the slots of their name."""
+    try:
+        values: Json = json.loads(entities) if entities else {}
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(values, dict):
+        return ()
+    return tuple(
+        SetSlot(name, value, is_direct=True)
+        for name, value in values.items()
+        if name in assistant.slots
+    )
