@@ -1,0 +1,16 @@
+"""The dialects the mock serves: what differs between them, as data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`streams_begin_with_task`: a stream announces the submitted Task first (TURN-11)."""
+
+    name: str
+    streams_begin_with_task: bool
+
+
+RASA = Profile(name="rasa", streams_begin_with_task=False)
+
+PROFILES = {profile.name: profile for profile in (RASA,)}

@@ -1,0 +1,76 @@
+"""What a client asks for, free of any protocol version's names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mock_server.dialogue.model import Json
+from mock_server.errors import RpcError
+from mock_server.tasks.task import Message
+from mock_server.wire.envelopes import RpcId
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    """A turn.
+
+    An empty `accepted_output_modes` accepts everything. `history_length` None is all of it.
+    """
+
+    message: Message
+    is_blocking: bool = True
+    request_metadata: Mapping[str, Json] | None = None
+    history_length: int | None = None
+    accepted_output_modes: tuple[str, ...] = ()
+    wants_push: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMessage:
+    """A turn whose updates are wanted as they happen."""
+
+    turn: SendMessage
+
+
+@dataclass(frozen=True, slots=True)
+class GetTask:
+    task_id: str
+    history_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTask:
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resubscribe:
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An operation that this server does not offer, answered with `error` always."""
+
+    error: RpcError
+
+
+Answered: TypeAlias = SendMessage | GetTask | CancelTask | Refused
+Streamed: TypeAlias = StreamMessage | Resubscribe
+Operation: TypeAlias = Answered | Streamed
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A JSON-RPC request that was understood."""
+
+    id: RpcId
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class BadCall:
+    """A body that is no request; `id` is what could be read of it."""
+
+    id: RpcId
+    error: RpcError

@@ -1,0 +1,89 @@
+"""The JSON-RPC errors of A2A with the words of a2a-sdk 0.3.26 (server.md HTTP-5)."""
+
+from enum import IntEnum
+
+from mock_server.dialogue.model import Json
+from mock_server.errors import RpcError
+from mock_server.tasks.task import TaskState
+
+
+class Code(IntEnum):
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL = -32603
+    TASK_NOT_FOUND = -32001
+    TASK_NOT_CANCELABLE = -32002
+    PUSH_NOT_SUPPORTED = -32003
+    UNSUPPORTED_OPERATION = -32004
+    CONTENT_TYPE_NOT_SUPPORTED = -32005
+
+
+class InFlight(RpcError):
+    """The same message is being worked on; over HTTP this is a 409 (TURN-5)."""
+
+    def __init__(self, context_id: str, message_id: str) -> None:
+        data = {"reason": "message_in_flight", "contextId": context_id, "messageId": message_id}
+        super().__init__(Code.INVALID_REQUEST, "The message is being processed", data)
+
+
+def parse_error() -> RpcError:
+    return RpcError(Code.PARSE_ERROR, "Invalid JSON payload")
+
+
+def invalid_request(problems: Json) -> RpcError:
+    return RpcError(Code.INVALID_REQUEST, "Request payload validation error", problems)
+
+
+def too_large() -> RpcError:
+    return RpcError(Code.INVALID_REQUEST, "Payload too large")
+
+
+def method_not_found() -> RpcError:
+    return RpcError(Code.METHOD_NOT_FOUND, "Method not found")
+
+
+def invalid_params(problems: Json) -> RpcError:
+    return RpcError(Code.INVALID_PARAMS, "Invalid parameters", problems)
+
+
+def internal_error() -> RpcError:
+    return RpcError(Code.INTERNAL, "Internal error")
+
+
+def no_extended_card() -> RpcError:
+    return RpcError(Code.INTERNAL, "Authenticated card not supported")
+
+
+def shutting_down() -> RpcError:
+    return RpcError(Code.INTERNAL, "The server is shutting down")
+
+
+def task_not_found() -> RpcError:
+    return RpcError(Code.TASK_NOT_FOUND, "Task not found")
+
+
+def unknown_task(task_id: str) -> RpcError:
+    """A message names a task that is not there, or not in its context (TURN-2)."""
+    return RpcError(Code.TASK_NOT_FOUND, f"Task {task_id} was specified but does not exist")
+
+
+def not_cancelable(state: TaskState) -> RpcError:
+    return RpcError(
+        Code.TASK_NOT_CANCELABLE, f"Task cannot be canceled - current state: TaskState.{state}"
+    )
+
+
+def is_terminal(task_id: str, state: TaskState) -> RpcError:
+    """A terminal task has no events to subscribe to."""
+    spelling = state.value.replace("_", "-")
+    return RpcError(Code.INVALID_PARAMS, f"Task {task_id} is in terminal state: {spelling}")
+
+
+def push_not_supported() -> RpcError:
+    return RpcError(Code.UNSUPPORTED_OPERATION, "Push notifications are not supported by the agent")
+
+
+def content_type_not_supported() -> RpcError:
+    return RpcError(Code.CONTENT_TYPE_NOT_SUPPORTED, "Incompatible content types")
