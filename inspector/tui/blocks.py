@@ -1,0 +1,259 @@
+"""A list of blocks that draws only the lines in sight, whatever its length."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.markup import parse_style
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from inspector.tui import ink
+from inspector.tui.messages import NewsCame, Picked, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; where it is too long it goes on under `indent`. `tail` stands at the right end."""
+
+    text: Content
+    indent: int = 0
+    tail: Content | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """What is selected as one. Blocks are told apart by identity: keep one while it is unchanged.
+
+    `name` says which part of a panel it is, where parts can be opened and closed.
+    """
+
+    place: Place | None
+    lines: tuple[Line, ...]
+    name: str = ""
+
+
+class BlockList(ScrollView, can_focus=True):
+    """Follows its end while the cursor is there; otherwise it stays and counts what is new."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"blocks--cursor", "blocks--mark"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home,g", "move_to_start", "First", show=False),
+        Binding("end,G", "move_to_end", "Last", show=False),
+    ]
+    ALLOW_SELECT = False
+
+    cursor: reactive[int] = reactive(-1)
+
+    def __init__(self, *, wraps: bool, id: str | None = None, empty: str = "") -> None:
+        super().__init__(id=id)
+        self.auto_links = False
+        self.wraps = wraps
+        self.empty = empty
+        self.blocks: Sequence[Block] = ()
+        self._tops: list[int] = [0]
+        self._drawn: dict[int, list[Content]] = {}
+        self._styles: dict[str, Style] = {}
+        self._seen = 0
+        self._news = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        return self.cursor >= len(self.blocks) - 1
+
+    @property
+    def current(self) -> Block | None:
+        return self.blocks[self.cursor] if 0 <= self.cursor < len(self.blocks) else None
+
+    def show(self, blocks: Sequence[Block]) -> None:
+        """Draw `blocks`; those that stand where they stood are not laid out again."""
+        follows = self.is_at_end and self._is_scrolled_to_end()
+        kept = _common_prefix(self.blocks, blocks)
+        if kept == len(self.blocks) == len(blocks):
+            return
+        self.blocks = blocks
+        self._lay_out(kept)
+        if follows or self.cursor >= len(blocks):
+            self.cursor = len(blocks) - 1
+            self._follow()
+        self._tell_news()
+        self.refresh()
+
+    def mark(self, place: Place | None) -> None:
+        """Bring the cursor to the block nearest to `place`; None is the end."""
+        index = len(self.blocks) - 1 if place is None else nearest(self.blocks, place)
+        if index is not None and index != self.cursor:
+            self.cursor = index
+            self._bring_into_sight()
+            self._tell_news()
+
+    def relay(self) -> None:
+        """Lay everything out again, as after a change of width or symbols."""
+        self._lay_out(0)
+        self.refresh()
+
+    def watch_cursor(self) -> None:
+        self.refresh()
+
+    def on_resize(self) -> None:
+        follows = self.is_at_end
+        self.relay()
+        if follows:
+            self._follow()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        self._go(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        line = self._tops[self.cursor] if self.blocks else 0
+        wanted = line + by * max(1, self.scrollable_content_region.height - 1)
+        self._go(bisect_right(self._tops, max(0, wanted)) - 1)
+
+    def action_move_to_start(self) -> None:
+        self._go(0)
+
+    def action_move_to_end(self) -> None:
+        self._go(len(self.blocks) - 1)
+
+    def on_click(self, event: events.Click) -> None:
+        line = event.get_content_offset(self)
+        if line is not None and self.blocks:
+            self._go(bisect_right(self._tops, self.scroll_offset.y + line.y) - 1)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        line = y + self.scroll_offset.y
+        base = self.visual_style
+        if line >= self._tops[-1]:
+            text = Content.styled(self.empty if not self.blocks and y == 0 else "", ink.DIM)
+            return self._strip(Content(" ") + text, base, width)
+        index = bisect_right(self._tops, line) - 1
+        is_marked = index == self.cursor and self._shows_cursor(index)
+        if is_marked:
+            base = self.get_visual_style("blocks--cursor")
+        edge = Content.styled("▌", ink.KEY) if is_marked else Content(" ")
+        return self._strip(edge + self._lines(index)[line - self._tops[index]], base, width)
+
+    def _shows_cursor(self, index: int) -> bool:
+        """Say whether the cursor is worth a mark: a place that other panels mark too, or focus."""
+        return len(self.blocks) > 1 and (self.has_focus or self.blocks[index].place is not None)
+
+    def _strip(self, content: Content, base: Style, width: int) -> Strip:
+        segments = [
+            Segment(text, style.rich_style)
+            for text, style in content.render(base, end="", parse_style=self._resolve)
+        ]
+        return Strip(segments).adjust_cell_length(width, base.rich_style)
+
+    def _resolve(self, style: str | Style) -> Style:
+        """Return a style by its name in the theme, parsed once until the theme changes."""
+        if isinstance(style, Style):
+            return style
+        if style not in self._styles:
+            self._styles[style] = parse_style(style)
+        return self._styles[style]
+
+    def _lines(self, index: int) -> list[Content]:
+        if index not in self._drawn:
+            width = max(8, self.scrollable_content_region.width - 1)
+            drawn: list[Content] = []
+            for line in self.blocks[index].lines:
+                drawn += lay_out(line, width, self.wraps)
+            self._drawn[index] = drawn
+        return self._drawn[index]
+
+    def _lay_out(self, kept: int) -> None:
+        """Place the blocks from `kept` on; wrapping ones are drawn to know their height."""
+        del self._tops[kept + 1 :]
+        for index in [index for index in self._drawn if index >= kept]:
+            del self._drawn[index]
+        top = self._tops[-1]
+        for index in range(kept, len(self.blocks)):
+            top += len(self._lines(index)) if self.wraps else len(self.blocks[index].lines)
+            self._tops.append(top)
+        self.virtual_size = Size(self.scrollable_content_region.width, top)
+
+    def _follow(self) -> None:
+        self.scroll_end(animate=False, immediate=True)
+        # the scroll bar's coming or going may still change how lines wrap
+        self.call_after_refresh(self.scroll_end, animate=False, immediate=True)
+
+    def _is_scrolled_to_end(self) -> bool:
+        return self.scroll_offset.y >= self.max_scroll_y
+
+    def _go(self, index: int) -> None:
+        if not self.blocks:
+            return
+        self.cursor = min(max(index, 0), len(self.blocks) - 1)
+        self._bring_into_sight()
+        self._tell_news()
+        place = self.blocks[self.cursor].place
+        if place is not None:
+            self.post_message(Picked(place, self.is_at_end))
+
+    def _bring_into_sight(self) -> None:
+        top, bottom = self._tops[self.cursor], self._tops[self.cursor + 1]
+        self.scroll_to_region(
+            Region(0, top, 1, bottom - top), animate=False, immediate=True, x_axis=False
+        )
+
+    def _tell_news(self) -> None:
+        if self.is_at_end:
+            self._seen = len(self.blocks)
+        fresh = max(0, len(self.blocks) - self._seen)
+        if fresh != self._news:
+            self._news = fresh
+            self.border_subtitle = Content(f"{fresh} new · End") if fresh else Content("")
+            self.post_message(NewsCame(self.id or "", fresh))
+
+
+def _common_prefix(old: Sequence[Block], new: Sequence[Block]) -> int:
+    for index, (one, other) in enumerate(zip(old, new, strict=False)):
+        if one is not other:
+            return index
+    return min(len(old), len(new))
+
+
+def nearest(blocks: Sequence[Block], place: Place) -> int | None:
+    """Return the block of `place`, else the last before it in its exchange, else the first."""
+    found: int | None = None
+    for index, block in enumerate(blocks):
+        if block.place is None or block.place.exchange != place.exchange:
+            continue
+        if found is None or block.place.seq <= place.seq:
+            found = index
+    return found
+
+
+def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
+    """Return `line` as drawn lines of at most `width` cells."""
+    tail_width = line.tail.cell_length + 1 if line.tail else 0
+    room = width - line.indent
+    if not wraps or (line.tail and line.text.cell_length <= room - tail_width):
+        text = line.text.truncate(max(1, room - tail_width), ellipsis=True, pad=bool(line.tail))
+        return [_indented(text + " " + line.tail if line.tail else text, line.indent)]
+    drawn = [_indented(part, line.indent) for part in line.text.wrap(max(4, room))]
+    if line.tail:
+        drawn.append(line.tail.pad_left(max(0, width - line.tail.cell_length)))
+    return drawn
+
+
+def _indented(text: Content, indent: int) -> Content:
+    return text.pad_left(indent) if indent else text

@@ -1,0 +1,52 @@
+"""Everything the screen draws, as one value; the panels get their share of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.core.commands import Json
+from inspector.tui.messages import Place
+from inspector.views.card import CardView
+from inspector.views.chat import Offer, Said
+from inspector.views.data import TurnData
+from inspector.views.exchanges import Exchange
+from inspector.views.timeline import TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The folds of one log."""
+
+    card: CardView | None = None
+    chat: Sequence[Said] = ()
+    tasks: Sequence[TaskRow] = ()
+    turns: Sequence[TurnData] = ()
+    exchanges: Sequence[Exchange] = ()
+
+    @property
+    def open_task(self) -> TaskRow | None:
+        """The newest task, whether it still runs or has ended."""
+        return self.tasks[-1] if self.tasks else None
+
+    @property
+    def context_id(self) -> str | None:
+        return self.open_task.context_id if self.open_task else None
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """The buttons of the agent's last message, until the user has spoken again."""
+        return self.chat[-1].offers if self.chat else ()
+
+    @property
+    def running(self) -> tuple[Exchange, ...]:
+        return tuple(one for one in self.exchanges if one.total_ms is None and one.failure is None)
+
+    def turn_at(self, place: Place | None) -> TurnData | None:
+        """Return the data that `place` belongs to: the last of its exchange, or the newest."""
+        if place is None:
+            return self.turns[-1] if self.turns else None
+        found = [turn for turn in self.turns if turn.exchange <= place.exchange]
+        return found[-1] if found else None
+
+    def slots(self) -> Mapping[str, Json]:
+        """The slots that the agent last told."""
+        return {row.name: row.value for row in self.turns[-1].slots} if self.turns else {}

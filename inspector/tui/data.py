@@ -1,0 +1,146 @@
+"""What the selected turn brought: Rasa's fields, the slots and their changes, every DataPart."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from inspector.core.commands import Json
+from inspector.tui import ink
+from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.conversation import value_text
+from inspector.tui.json_tree import tree
+from inspector.tui.safe_text import safe_line
+from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.views.data import ArtifactRow, TurnData
+from inspector.views.slots import SlotChange, SlotRow
+
+_NAME_WIDTH = 18
+_CHANGE_INK = {
+    SlotChange.SAME: ink.PLAIN,
+    SlotChange.ADDED: ink.GOOD,
+    SlotChange.CHANGED: ink.WARN,
+    SlotChange.CLEARED: ink.BAD,
+}
+
+
+class Data(BlockList):
+    """One turn at a time; Space opens and closes a branch of a tree."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,enter", "fold", "Open or close the branch", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(wraps=False, id="data", empty="No data yet.")
+        self.border_title = "3 Data"
+        self.symbols = UNICODE
+        self._turn: TurnData | None = None
+        self._toggled: set[str] = set()
+
+    def show_turn(self, turn: TurnData | None) -> None:
+        if turn is self._turn:
+            return
+        self._turn = turn
+        self._refill()
+        self.scroll_home(animate=False, immediate=True)
+        self.cursor = 0
+
+    def redraw_all(self) -> None:
+        self._refill()
+
+    def action_fold(self) -> None:
+        block = self.current
+        if block is not None and block.name:
+            self._toggled ^= {block.name}
+            cursor = self.cursor
+            self._refill()
+            self.cursor = min(cursor, len(self.blocks) - 1)
+
+    def _refill(self) -> None:
+        self.show([] if self._turn is None else self._blocks(self._turn))
+
+    def _blocks(self, turn: TurnData) -> list[Block]:
+        blocks = [_block(self._heading(turn))]
+        blocks += [_block(self._slot(slot)) for slot in turn.slots]
+        blocks += [_block(line) for line in _notes(turn)]
+        blocks.append(_block(Line(Content(""))))
+        if turn.persisted_slots:
+            blocks += self._tree("persisted slots", dict(turn.persisted_slots))
+        for number, part in enumerate(turn.parts, 1):
+            label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
+            blocks += self._tree(label, part)
+        for artifact in turn.artifacts:
+            blocks += self._artifact(artifact)
+        return blocks
+
+    def _heading(self, turn: TurnData) -> Line:
+        flow = safe_line(turn.active_flow) if turn.active_flow else "no active flow"
+        text = Content.styled(flow, "bold" if turn.active_flow else ink.DIM)
+        if turn.state is None:
+            return Line(text)
+        sign = state_sign(self.symbols, turn.state)
+        return Line(
+            text,
+            tail=Content.styled(f"{sign} {state_name(turn.state)}", state_ink(turn.state)),
+        )
+
+    def _slot(self, slot: SlotRow) -> Line:
+        """Return name, value and change; a value that went shows what it was."""
+        style = _CHANGE_INK[slot.change]
+        sign = self.symbols.changes[slot.change]
+        name = safe_line(slot.name).ljust(_NAME_WIDTH)
+        match slot.change:
+            case SlotChange.CHANGED:
+                shown = f"{value_text(slot.previous)} → {value_text(slot.value)}"
+            case SlotChange.CLEARED:
+                shown = f"{self.symbols.none}  (was {value_text(slot.previous)})"
+            case SlotChange.SAME | SlotChange.ADDED:
+                shown = self.symbols.none if slot.value is None else value_text(slot.value)
+        words = [] if slot.change is SlotChange.SAME else [_word(slot.change)]
+        words += ["seeded"] if slot.is_seeded else []
+        return Line(
+            Content.assemble((f"{sign} ", style), f"{name} ", (shown, style)),
+            tail=Content.styled(" ".join(words), ink.DIM),
+        )
+
+    def _tree(self, label: str, value: Json) -> list[Block]:
+        return [
+            Block(None, (Line(line.text, 2 * line.depth),), line.path if line.is_branch else "")
+            for line in tree(label, value, path=label, toggled=self._toggled, symbols=self.symbols)
+        ]
+
+    def _artifact(self, artifact: ArtifactRow) -> list[Block]:
+        chunks = f"{artifact.chunks} chunk{'' if artifact.chunks == 1 else 's'}"
+        progress = chunks if artifact.is_complete else f"{chunks}, more to come"
+        title = Content.assemble(
+            (f"{self.symbols.artifact} ", ink.ACCENT),
+            safe_line(artifact.name or artifact.artifact_id),
+        )
+        blocks = [_block(Line(title, tail=Content.styled(progress, ink.DIM)))]
+        if artifact.text:
+            blocks.append(_block(Line(Content(safe_line(artifact.text)), 2)))
+        for number, part in enumerate(artifact.parts, 1):
+            blocks += self._tree(f"{artifact.artifact_id} part {number}", part)
+        return blocks
+
+
+def _block(line: Line) -> Block:
+    return Block(None, (line,))
+
+
+def _word(change: SlotChange) -> str:
+    return {SlotChange.ADDED: "new"}.get(change, change.value)
+
+
+def _notes(turn: TurnData) -> list[Line]:
+    notes = [("reason", turn.reason), ("error type", turn.error_type)]
+    lines = [
+        Line(Content.assemble(f"{name.ljust(_NAME_WIDTH)}  ", (safe_line(value), ink.BAD)), 1)
+        for name, value in notes
+        if value
+    ]
+    if turn.error_info is not None:
+        shown = value_text(turn.error_info)
+        lines.append(Line(Content.assemble(f"{'error info'.ljust(_NAME_WIDTH)}  ", shown), 1))
+    return lines

@@ -1,0 +1,88 @@
+"""The first line: who is at the other end, how we speak, which context, in which state."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from inspector.tui import ink
+from inspector.tui.safe_text import safe_line
+from inspector.tui.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.timeline import SHORT_ID
+from inspector.views.card import CardView
+
+
+class Connection(StrEnum):
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    FAILED = "no connection"
+
+
+_SIGNS = {Connection.CONNECTING: "○", Connection.CONNECTED: "●", Connection.FAILED: "✗"}
+_INKS = {
+    Connection.CONNECTING: ink.DIM,
+    Connection.CONNECTED: ink.GOOD,
+    Connection.FAILED: ink.BAD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderView:
+    target: str
+    connection: Connection = Connection.CONNECTING
+    card: CardView | None = None
+    context_id: str | None = None
+    state: str | None = None
+
+
+class Header(Widget):
+    view: reactive[HeaderView] = reactive(HeaderView(""))
+    symbols: reactive[Symbols] = reactive(UNICODE)
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        right = self._conversation()
+        left = self._agent().truncate(max(1, width - right.cell_length - 1), ellipsis=True)
+        gap = max(1, width - left.cell_length - right.cell_length)
+        return left + " " * gap + right
+
+    def _agent(self) -> Content:
+        view = self.view
+        sign = (f" {_SIGNS[view.connection]} ", _INKS[view.connection])
+        if view.card is None:
+            return Content.assemble(
+                ("a2a-inspect", "bold"),
+                sign,
+                safe_line(view.target),
+                ("  ", ""),
+                (view.connection.value, ink.DIM),
+            )
+        host = urlsplit(view.card.url).netloc or view.card.url
+        return Content.assemble(
+            (safe_line(view.card.name), "bold"),
+            sign,
+            safe_line(host),
+            "   ",
+            (_how(view.card), ink.DIM),
+        )
+
+    def _conversation(self) -> Content:
+        if self.view.context_id is None:
+            return Content.styled("no context yet", ink.DIM)
+        parts = [("ctx ", ink.DIM), (safe_line(self.view.context_id)[:SHORT_ID], ink.ACCENT)]
+        if self.view.state is not None:
+            sign = state_sign(self.symbols, self.view.state)
+            name = state_name(self.view.state)
+            parts.append((f" {sign} {name}", state_ink(self.view.state)))
+        return Content.assemble(*parts)
+
+
+def _how(card: CardView) -> str:
+    version = safe_line(card.protocol_version) or "?"
+    transport = safe_line(card.transports[0][0]) if card.transports else "JSONRPC"
+    names = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON", "GRPC": "gRPC"}
+    security = ", ".join(safe_line(scheme) for scheme in card.security) or "no auth"
+    return f"A2A {version} · {names.get(transport, transport)} · {security}"

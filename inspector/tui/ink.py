@@ -1,0 +1,10 @@
+"""The few styles that text is drawn in; a theme gives them their colours."""
+
+PLAIN = ""
+DIM = "$dim"
+STRONG = "bold"
+ACCENT = "$accent"
+GOOD = "$success"
+WARN = "$warning"
+BAD = "$error"
+KEY = "$primary"

@@ -1,0 +1,44 @@
+"""The footer: the keys that act where the focus is, each a button for the mouse too."""
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from inspector.tui import ink
+from inspector.tui.keys import KEYS, shown
+
+
+class KeyBar(Widget):
+    """One line; a notice at its right end stays until the next key."""
+
+    is_writing: reactive[bool] = reactive(True)
+    notice: reactive[str] = reactive("")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auto_links = False
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        notice = Content.styled(f" {self.notice} ", "reverse") if self.notice else Content("")
+        keys = self._keys(width - notice.cell_length)
+        return keys.truncate(max(0, width - notice.cell_length), pad=True) + notice
+
+    def _keys(self, room: int) -> Content:
+        """Return as many keys as have room, in the order of the table."""
+        entries = [("i", "write", "panel('compose')")]
+        if self.is_writing:
+            entries = [("Enter", "send", "send"), ("Esc", "panels", "back")]
+        entries += [
+            (shown(key.controls if self.is_writing else key.letters), key.label, key.action)
+            for key in KEYS
+            if key.label and (key.controls if self.is_writing else key.letters)
+        ]
+        bar = Content("")
+        for name, label, action in entries:
+            entry = Content.assemble(" ", (name, f"{ink.KEY} bold"), " ", (label, ink.DIM), " ")
+            if bar.cell_length + entry.cell_length > room:
+                break
+            bar += entry.stylize(Style.from_meta({"@click": f"screen.{action}"}))
+        return bar

@@ -1,0 +1,32 @@
+"""Every action by its name, for the command palette."""
+
+from collections.abc import Callable
+from functools import partial
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from inspector.tui.keys import KEYS, Key, shown
+
+
+class Actions(Provider):
+    """The table of keys, searchable; each line tells its key too."""
+
+    async def discover(self) -> Hits:
+        for key in KEYS:
+            if key.action != "palette":
+                yield DiscoveryHit(_title(key), self._runner(key))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for key in KEYS:
+            score = matcher.match(_title(key))
+            if score > 0 and key.action != "palette":
+                yield Hit(score, matcher.highlight(_title(key)), self._runner(key))
+
+    def _runner(self, key: Key) -> Callable[[], object]:
+        return partial(self.screen.run_action, f"screen.{key.action}")
+
+
+def _title(key: Key) -> str:
+    name = shown(key.letters) if key.letters else ""
+    return f"{key.help}  {name}".rstrip()

@@ -1,0 +1,185 @@
+"""What went over the wire: every exchange in a list, the selected one byte for byte beside it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+
+from inspector.core.entries import FrameReceived
+from inspector.tui import ink
+from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.messages import Place
+from inspector.tui.payload import body_lines
+from inspector.tui.quantities import duration, size
+from inspector.tui.redraw import Drawn, redraw
+from inspector.tui.safe_text import safe_line
+from inspector.tui.symbols import UNICODE
+from inspector.views.exchanges import Exchange
+from inspector.wire.findings import Severity
+
+_FIRST_REFUSAL = 400
+
+
+class Wire(Horizontal):
+    """Exchanges on the left, the bytes of the selected one on the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "pretty", "Pretty or raw", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="wire")
+        self.border_title = "4 Wire"
+        self.symbols = UNICODE
+        self.is_pretty = True
+        self._exchanges: Sequence[Exchange] = ()
+        self._place: Place | None = None
+        self._drawn_rows: Drawn[Exchange] = Drawn()
+        self._shown: Exchange | None = None
+
+    def compose(self) -> ComposeResult:
+        yield BlockList(wraps=False, id="exchanges", empty="Nothing sent yet.")
+        yield BlockList(wraps=True, id="bytes")
+
+    @property
+    def selected(self) -> Exchange | None:
+        return self._shown
+
+    def show_exchanges(self, exchanges: Sequence[Exchange], place: Place | None) -> None:
+        """Draw the list, and the exchange of `place` (None: the newest) with its frame marked."""
+        self._exchanges, self._place = exchanges, place
+        if not self.display:
+            return
+        listing = self.query_one("#exchanges", BlockList)
+        self._drawn_rows = redraw(self._drawn_rows, exchanges, self._row)
+        listing.show(self._drawn_rows.blocks)
+        listing.mark(place)
+        self._show_bytes(self._exchange_at(place))
+
+    def redraw_all(self) -> None:
+        self._drawn_rows, self._shown = Drawn(), None
+        self.show_exchanges(self._exchanges, self._place)
+
+    def action_pretty(self) -> None:
+        self.is_pretty = not self.is_pretty
+        self.redraw_all()
+
+    def _exchange_at(self, place: Place | None) -> Exchange | None:
+        if place is None:
+            return self._exchanges[-1] if self._exchanges else None
+        return next((one for one in self._exchanges if one.id == place.exchange), None)
+
+    def _show_bytes(self, exchange: Exchange | None) -> None:
+        pane = self.query_one("#bytes", BlockList)
+        if exchange is not self._shown:
+            is_other = self._shown is None or exchange is None or self._shown.id != exchange.id
+            self._shown = exchange
+            pane.show(detail(exchange, is_pretty=self.is_pretty) if exchange else [])
+            if is_other:
+                pane.cursor = 0
+                pane.scroll_home(animate=False, immediate=True)
+        if self._place is not None:
+            pane.mark(self._place)
+        self.border_subtitle = Content("p raw" if self.is_pretty else "p pretty")
+
+    def _row(self, exchange: Exchange) -> Block:
+        request = exchange.request
+        name = exchange.rpc_method or request.purpose.value
+        text = Content.assemble((f"{exchange.id:>3} ", ink.DIM), safe_line(name))
+        tail = Content.assemble(_outcome(exchange), *_marks(exchange, self.symbols.warning))
+        return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
+
+
+def _outcome(exchange: Exchange) -> Content:
+    if exchange.failure is not None:
+        return Content.styled(exchange.failure.kind.value, ink.BAD)
+    if exchange.response is None:
+        return Content.styled("waiting…", ink.WARN)
+    style = ink.BAD if exchange.response.status >= _FIRST_REFUSAL else ink.GOOD
+    elapsed = "open" if exchange.total_ms is None else duration(exchange.total_ms)
+    return Content.assemble((str(exchange.response.status), style), (f" {elapsed:>7}", ink.DIM))
+
+
+def _marks(exchange: Exchange, warning: str) -> list[tuple[str, str]]:
+    worst = min((finding.severity for finding in exchange.findings), default=None, key=_rank)
+    if worst is None or worst is Severity.HINT:
+        return [("  ", ink.PLAIN)]
+    return [(f" {warning}", ink.BAD if worst is Severity.ERROR else ink.WARN)]
+
+
+def _rank(severity: Severity) -> int:
+    return list(Severity).index(severity)
+
+
+def detail(exchange: Exchange, *, is_pretty: bool) -> list[Block]:
+    """Return the request, the response, each frame and the end, each a block with its place."""
+    blocks = [_request(exchange, is_pretty=is_pretty)]
+    if exchange.response is not None:
+        blocks.append(_response(exchange))
+    blocks += [_frame(exchange, frame, is_pretty=is_pretty) for frame in exchange.frames]
+    blocks += _end(exchange)
+    return blocks
+
+
+def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
+    request = exchange.request
+    first = Content.assemble((f"→ {request.method} ", "bold"), (safe_line(request.url), "bold"))
+    lines = [Line(first, tail=_size(len(request.body)))]
+    lines += _headers(request.headers)
+    lines += [Line(text, 2) for text in body_lines(request.body, is_pretty=is_pretty)]
+    return Block(Place(exchange.id, request.seq), (*lines, Line(Content(""))))
+
+
+def _response(exchange: Exchange) -> Block:
+    response = exchange.response
+    assert response is not None
+    first_byte = "" if exchange.first_byte_ms is None else duration(exchange.first_byte_ms)
+    style = ink.BAD if response.status >= _FIRST_REFUSAL else ink.GOOD
+    first = Content.assemble(
+        ("← ", "bold"), (str(response.status), f"{style} bold"), f" {response.http_version}"
+    )
+    tail = Content.styled(f"first byte {first_byte}", ink.DIM)
+    lines = [Line(first, tail=tail), *_headers(response.headers)]
+    return Block(Place(exchange.id, response.seq), tuple(lines))
+
+
+def _frame(exchange: Exchange, frame: FrameReceived, *, is_pretty: bool) -> Block:
+    when = duration(frame.at_ms - exchange.request.at_ms)
+    first = Content.assemble((f"← {frame.channel.value}", "bold"), (f"  after {when}", ink.DIM))
+    lines = [Line(first, tail=_size(len(frame.raw)))]
+    lines += [Line(text, 2) for text in body_lines(frame.raw, is_pretty=is_pretty)]
+    return Block(Place(exchange.id, frame.seq), tuple(lines))
+
+
+def _end(exchange: Exchange) -> list[Block]:
+    lines: list[Line] = []
+    if exchange.failure is not None:
+        text = f"✗ {exchange.failure.kind.value}: {safe_line(exchange.failure.message)}"
+        lines.append(Line(Content.styled(text, ink.BAD)))
+    elif exchange.total_ms is not None:
+        total = f"ended after {duration(exchange.total_ms)}, {size(exchange.size_bytes)}"
+        lines.append(Line(Content.styled(total, ink.DIM)))
+    for finding in exchange.findings:
+        style = ink.BAD if finding.severity is Severity.ERROR else ink.WARN
+        text = Content.assemble(
+            (f"{finding.severity.value} ", style),
+            safe_line(finding.message),
+            (f"  {safe_line(finding.path)}", ink.DIM),
+        )
+        lines.append(Line(text, tail=Content.styled(finding.section, ink.DIM)))
+    seq = exchange.failure.seq if exchange.failure is not None else exchange.request.seq
+    return [Block(Place(exchange.id, seq), tuple(lines))] if lines else []
+
+
+def _headers(headers: tuple[tuple[str, str], ...]) -> list[Line]:
+    return [
+        Line(Content.assemble((f"{safe_line(name)}: ", ink.DIM), safe_line(value)), 2)
+        for name, value in headers
+    ]
+
+
+def _size(size_bytes: int) -> Content:
+    return Content.styled(size(size_bytes) if size_bytes else "", ink.DIM)

@@ -1,0 +1,353 @@
+"""The main screen: it hands each panel its view, and turns what the user does into commands."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+
+from inspector.core.commands import CancelTask, Command, FetchCard, SendTurn, Turn
+from inspector.core.entries import Purpose
+from inspector.core.session import Session
+from inspector.tui.blocks import BlockList
+from inspector.tui.board import Board
+from inspector.tui.card import CardScreen
+from inspector.tui.command_lines import curl, send_command
+from inspector.tui.composer import Composer
+from inspector.tui.conversation import Conversation
+from inspector.tui.data import Data
+from inspector.tui.feed import Feed
+from inspector.tui.header import Connection, Header, HeaderView
+from inspector.tui.help import HelpScreen
+from inspector.tui.key_bar import KeyBar
+from inspector.tui.keys import bindings
+from inspector.tui.messages import NewsCame, OfferTaken, Picked, Place, TurnComposed
+from inspector.tui.panels import PANELS, TabBar, panel_of
+from inspector.tui.quantities import duration
+from inspector.tui.running_app import app_of
+from inspector.tui.symbols import ASCII, UNICODE
+from inspector.tui.timeline import Timeline
+from inspector.tui.wire import Wire
+from inspector.views.exchanges import Exchange
+
+FRAME_SECONDS = 1 / 30
+_CLOCK_SECONDS = 0.1
+
+
+class Workspace(Screen[None]):
+    """`now_ms` is on the session's clock, whose zero was at `started`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(), ("escape", "back", "Back")]
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(
+        self,
+        target: str,
+        session: Session | None,
+        *,
+        started: datetime,
+        now_ms: Callable[[], float],
+    ) -> None:
+        super().__init__()
+        self.target = target
+        self.session = session
+        self.board = Board()
+        self.selected: Place | None = None
+        self.feed = Feed(self._ask_frame)
+        self._started = started
+        self._now_ms = now_ms
+        self._clock: Timer | None = None
+        self._active = "conversation"
+        self._is_quit_asked = False
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        yield TabBar()
+        with Container(id="columns"):
+            yield Conversation(self._started)
+            yield Timeline()
+            yield Data()
+        yield Wire()
+        yield Composer()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.query_one(Header).view = HeaderView(self.target)
+        self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
+        self._activate("conversation")
+        if self.session is not None:
+            self.session.subscribe(self.feed.take)
+            self.run_command(FetchCard())
+
+    async def on_unmount(self) -> None:
+        if self.session is not None:
+            await self.session.aclose()
+
+    def run_command(self, command: Command) -> None:
+        if self.session is not None:
+            self.run_worker(self.session.run(command), group="commands")
+
+    # Showing
+
+    def _ask_frame(self) -> None:
+        self.set_timer(FRAME_SECONDS, self.show_folds)
+
+    def show_folds(self) -> None:
+        """Fold what came and draw it."""
+        if not self.is_mounted:
+            return
+        self.board = self.feed.fold().board()
+        self._show_board()
+
+    def _show_board(self) -> None:
+        board = self.board
+        conversation = self.query_one(Conversation)
+        if board.card is not None:
+            conversation.agent = board.card.name
+        conversation.show_chat(board.chat)
+        self.query_one(Timeline).show_timeline(board.tasks)
+        composer = self.query_one(Composer)
+        composer.options = composer.options.in_context(board.context_id)
+        composer.offers = board.offers
+        self._show_selection()
+        self._show_header()
+        self._show_waiting()
+
+    def _show_selection(self) -> None:
+        self.query_one(Conversation).mark(self.selected)
+        self.query_one(Timeline).mark(self.selected)
+        self.query_one(Data).show_turn(self.board.turn_at(self.selected))
+        self.query_one(Wire).show_exchanges(self.board.exchanges, self.selected)
+
+    def _show_header(self) -> None:
+        board = self.board
+        task = board.open_task
+        self.query_one(Header).view = HeaderView(
+            self.target,
+            _connection(board),
+            board.card,
+            board.context_id,
+            task.state if task is not None else None,
+        )
+
+    def _show_waiting(self) -> None:
+        running = self.board.running
+        composer = self.query_one(Composer)
+        composer.waiting = self._waiting_text(running[-1]) if running else ""
+        if self._clock is not None:
+            if running:
+                self._clock.resume()
+            else:
+                self._clock.pause()
+
+    def _waiting_text(self, exchange: Exchange) -> str:
+        name = exchange.rpc_method or exchange.request.purpose.value
+        since = duration(max(0.0, self._now_ms() - exchange.request.at_ms))
+        return f"◌ waiting for {name}  {since}  ^X cancels"
+
+    # What the user does in panels and composer
+
+    @on(Picked)
+    def take_pick(self, event: Picked) -> None:
+        self.selected = None if event.at_end else event.place
+        self._show_selection()
+
+    @on(NewsCame)
+    def take_news(self, event: NewsCame) -> None:
+        self.query_one(TabBar).tell(event.panel, event.count)
+
+    @on(OfferTaken)
+    async def take_offer(self, event: OfferTaken) -> None:
+        composer = self.query_one(Composer)
+        composer.prompt.load_text(event.payload)
+        await composer.send()
+
+    @on(TurnComposed)
+    def take_turn(self, event: TurnComposed) -> None:
+        self._send(event.turn)
+
+    def _send(self, turn: Turn) -> None:
+        self.selected = None
+        for panel in (Conversation, Timeline):
+            self.query_one(panel).mark(None)
+        self.run_command(SendTurn(turn))
+
+    def on_descendant_focus(self) -> None:
+        panel = panel_of(self.focused)
+        self.query_one(KeyBar).is_writing = panel == "compose"
+        if panel is not None and panel != "compose":
+            self._activate(panel)
+
+    def on_key(self) -> None:
+        self.query_one(KeyBar).notice = ""
+        self._is_quit_asked = False
+
+    def _activate(self, name: str) -> None:
+        """Make `name` the panel that narrow and zoomed screens show."""
+        self._active = name
+        for other in PANELS:
+            self.query_one(f"#{other}").set_class(other == name, "-active")
+        self.query_one(TabBar).active = name
+        self.set_class(name == "wire", "-on-wire")
+
+    def _notice(self, text: str) -> None:
+        self.query_one(KeyBar).notice = text
+
+    # Actions of keys, footer and palette
+
+    def action_help(self) -> None:
+        app_of(self).push_screen(HelpScreen())
+
+    def action_palette(self) -> None:
+        app_of(self).action_command_palette()
+
+    def action_panel(self, name: str) -> None:
+        if name == "compose":
+            self.query_one(Composer).prompt.focus()
+            return
+        if name == "wire" and not self.query_one(Wire).display:
+            self.add_class("-wire")
+        self._activate(name)
+        self.call_after_refresh(self._focus_panel, name)
+
+    def _focus_panel(self, name: str) -> None:
+        panel: Widget = self.query_one(f"#{name}")
+        target = panel.query_one("#exchanges") if name == "wire" else panel
+        target.focus()
+        if name == "wire":
+            self.query_one(Wire).show_exchanges(self.board.exchanges, self.selected)
+
+    def action_back(self) -> None:
+        """Take one step back: from the slots, the composer, the zoom, the wire."""
+        composer = self.query_one(Composer)
+        if composer.is_table_open:
+            composer.close_table()
+        elif panel_of(self.focused) == "compose":
+            self.action_panel(self._active)
+        elif self.has_class("-zoom"):
+            self.remove_class("-zoom")
+        elif self.has_class("-wire"):
+            self.action_wire()
+
+    async def action_send(self) -> None:
+        await self.query_one(Composer).send()
+
+    def action_slots(self) -> None:
+        composer = self.query_one(Composer)
+        if composer.is_table_open:
+            composer.close_table()
+        else:
+            composer.open_table(self.board.slots())
+
+    def action_shape(self) -> None:
+        composer = self.query_one(Composer)
+        composer.options = composer.options.next_shape()
+
+    def action_follow(self) -> None:
+        composer = self.query_one(Composer)
+        composer.options = composer.options.next_follow()
+
+    def action_context(self) -> None:
+        composer = self.query_one(Composer)
+        composer.options = composer.options.toggled_context()
+
+    async def action_again(self) -> None:
+        """Write the last turn back with its message id kept, or give it a new id again."""
+        composer = self.query_one(Composer)
+        if composer.options.message_id is not None:
+            composer.options = composer.options.with_message_id(None)
+        elif composer.last_sent is None or self.board.open_task is None:
+            self._notice("nothing was sent yet")
+        else:
+            await composer.recall(composer.last_sent)
+            composer.options = composer.options.with_message_id(self.board.open_task.message_id)
+            composer.prompt.focus()
+
+    def action_resend(self) -> None:
+        composer = self.query_one(Composer)
+        if composer.last_sent is None:
+            self._notice("nothing was sent yet")
+            return
+        turn = composer.options.turn(composer.last_sent.text, composer.last_sent.slots)
+        composer.remember(turn)
+        self._send(turn)
+
+    def action_stop(self) -> None:
+        """Cancel the newest task; hang up where a cancel is already out or no task is known."""
+        task, running = self.board.open_task, self.board.running
+        is_cancelling = any(one.request.purpose is Purpose.CANCEL for one in running)
+        if task is not None and task.task_id is not None and not is_cancelling:
+            self.run_command(CancelTask(task.task_id, task.context_id))
+        elif running and self.session is not None:
+            for exchange in running:
+                self.session.stop(exchange.id)
+        else:
+            self._notice("nothing to cancel")
+
+    def action_wire(self) -> None:
+        self.toggle_class("-wire")
+        if self.has_class("-wire"):
+            self.action_panel("wire")
+        elif self._active == "wire":
+            self.action_panel("conversation")
+
+    def action_card(self) -> None:
+        app_of(self).push_screen(CardScreen(self.board.card), self._after_card)
+
+    def _after_card(self, fetch_again: bool | None) -> None:
+        if fetch_again:
+            self.run_command(FetchCard())
+
+    def action_zoom(self) -> None:
+        self.toggle_class("-zoom")
+
+    def action_copy(self) -> None:
+        wire = self.query_one(Wire)
+        if self._active == "wire" and wire.selected is not None:
+            app_of(self).copy_to_clipboard(curl(wire.selected.request))
+            self._notice("copied as curl")
+            return
+        block = self.query_one(f"#{self._active}", BlockList).current
+        if block is not None:
+            app_of(self).copy_to_clipboard("\n".join(line.text.plain for line in block.lines))
+            self._notice("copied")
+
+    def action_copy_command(self) -> None:
+        turn = self.query_one(Composer).last_sent
+        if turn is None:
+            self._notice("nothing was sent yet")
+            return
+        app_of(self).copy_to_clipboard(send_command(self.target, turn))
+        self._notice("copied as a2a-inspect send")
+
+    def action_symbols(self) -> None:
+        conversation = self.query_one(Conversation)
+        symbols = ASCII if conversation.symbols is UNICODE else UNICODE
+        self.query_one(Header).symbols = symbols
+        for panel in (conversation, self.query_one(Timeline), self.query_one(Data)):
+            panel.symbols = symbols
+            panel.redraw_all()
+
+    def action_theme(self) -> None:
+        app_of(self).theme = "calm-light" if app_of(self).current_theme.dark else "calm-dark"
+
+    def action_quit(self) -> None:
+        if self.board.running and not self._is_quit_asked:
+            self._is_quit_asked = True
+            self._notice("still running: q again quits, x cancels")
+            return
+        app_of(self).exit()
+
+
+def _connection(board: Board) -> Connection:
+    if board.card is not None:
+        return Connection.CONNECTED
+    failed = [one for one in board.exchanges if one.request.purpose is Purpose.CARD]
+    is_over = bool(failed) and not board.running
+    return Connection.FAILED if is_over else Connection.CONNECTING
