@@ -37,6 +37,4 @@ def builtin(profile: str) -> Builtin:
 def _root(profile: str, file: str, found: Findings) -> Node | None:
     name = f"patterns/{profile}/{file}"
     resource = files("mock_server.project").joinpath(name)
-    if not resource.is_file():
-        return None
     return parse(name, resource.read_text(encoding="utf-8"), found)

@@ -24,9 +24,14 @@ def expand(node: Node, environment: Mapping[str, str], found: Findings) -> Node:
             return node
         case ListNode(location=location, items=items):
             return ListNode(location, tuple(expand(item, environment, found) for item in items))
-        case MapNode(location=location, entries=entries, places=places):
-            expanded = {key: expand(value, environment, found) for key, value in entries.items()}
-            return MapNode(location, expanded, places)
+        case MapNode():
+            return expand_map(node, environment, found)
+
+
+def expand_map(node: MapNode, environment: Mapping[str, str], found: Findings) -> MapNode:
+    """As `expand`, of a mapping; its keys stay."""
+    entries = {key: expand(value, environment, found) for key, value in node.entries.items()}
+    return MapNode(node.location, entries, node.places)
 
 
 def _typed(text: str) -> Scalar:

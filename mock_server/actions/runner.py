@@ -1,0 +1,73 @@
+"""Custom actions played from their stubs; time is data, so whoever asks may sleep or not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mock_server.dialogue.conditions import evaluate
+from mock_server.dialogue.events import ActionResult, Utterance
+from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.stubs import StubBranch, Stubs, UnstubbedActions
+from mock_server.errors import ConditionError, TemplateFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The action works for `seconds` before it goes on."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkStreamed:
+    """A piece of a text that the action speaks while it is made."""
+
+    text: str
+    is_first: bool
+    is_last: bool
+
+
+Progress: TypeAlias = Paused | ChunkStreamed | ActionResult
+
+
+def run_stub(stubs: Stubs, name: str, state: DialogueState) -> Iterator[Progress]:
+    """What action `name` does in `state`; the last item, and only it, is the ActionResult.
+
+    The text of streamed chunks is uttered in the end as well (server.md OUT-2a). Why an action
+    failed stays inside: only its name goes out.
+    """
+    stub = stubs.by_action.get(name)
+    if stub is None:
+        is_failure = stubs.unstubbed is UnstubbedActions.FAIL
+        yield ActionResult(failure={"action": name} if is_failure else None)
+        return
+    branch = next((b for b in stub.branches if _holds(b, state)), StubBranch())
+    yield from _paused(branch.delay_seconds)
+    yield from _streamed(branch)
+    if branch.fails:
+        yield ActionResult(failure={"action": name})
+        return
+    spoken = (Utterance("".join(branch.stream)),) if branch.stream else ()
+    yield ActionResult(slots=branch.slots, utterances=(*spoken, *branch.utterances))
+
+
+def _streamed(branch: StubBranch) -> Iterator[Progress]:
+    last = len(branch.stream) - 1
+    for index, text in enumerate(branch.stream):
+        yield from _paused(branch.chunk_delay_seconds)
+        yield ChunkStreamed(text, is_first=index == 0, is_last=index == last)
+
+
+def _paused(seconds: float) -> Iterator[Progress]:
+    if seconds > 0:
+        yield Paused(seconds)
+
+
+def _holds(branch: StubBranch, state: DialogueState) -> bool:
+    """Whether the branch's condition holds; one that cannot be evaluated does not (§3)."""
+    if branch.when is None:
+        return True
+    try:
+        return evaluate(branch.when, {"slots": state.slots, "context": {}})
+    except (ConditionError, TemplateFailed):
+        return False

@@ -1,0 +1,61 @@
+"""Stubs of custom actions, played."""
+
+import pytest
+
+from mock_server.actions.runner import ChunkStreamed, Paused, run_stub
+from mock_server.dialogue.events import ActionResult, Utterance
+from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.stubs import Stub, StubBranch, Stubs, UnstubbedActions
+
+STATE = DialogueState(slots={"amount": 5.0, "name": None}, initial_slots={})
+
+
+def played(*branches: StubBranch) -> list[object]:
+    return list(run_stub(Stubs({"action_x": Stub(branches)}), "action_x", STATE))
+
+
+def test_delay_comes_before_the_result():
+    branch = StubBranch(slots=(("a", 1),), utterances=(Utterance("done"),), delay_seconds=0.5)
+    result = ActionResult(slots=(("a", 1),), utterances=(Utterance("done"),))
+    assert played(branch) == [Paused(0.5), result]
+
+
+@pytest.mark.req("OUT-2a")
+def test_stream_is_uttered_in_the_end():
+    assert played(StubBranch(stream=("a ", "b"), chunk_delay_seconds=0.1)) == [
+        Paused(0.1),
+        ChunkStreamed("a ", is_first=True, is_last=False),
+        Paused(0.1),
+        ChunkStreamed("b", is_first=False, is_last=True),
+        ActionResult(utterances=(Utterance("a b"),)),
+    ]
+
+
+def test_first_branch_that_holds_is_taken():
+    branches = (
+        StubBranch(when="slots.amount > 10", slots=(("a", 1),)),
+        StubBranch(when="slots.amount > 1", slots=(("a", 2),)),
+        StubBranch(slots=(("a", 3),)),
+    )
+    assert played(*branches) == [ActionResult(slots=(("a", 2),))]
+
+
+def test_no_branch_that_holds_does_nothing():
+    assert played(StubBranch(when="slots.amount > 10", slots=(("a", 1),))) == [ActionResult()]
+
+
+def test_condition_that_cannot_be_evaluated_does_not_hold():
+    assert played(StubBranch(when="slots.name > 10", slots=(("a", 1),))) == [ActionResult()]
+
+
+def test_failure_names_the_action_only():
+    branch = StubBranch(fails=True, delay_seconds=1.0)
+    assert played(branch) == [Paused(1.0), ActionResult(failure={"action": "action_x"})]
+
+
+@pytest.mark.parametrize(
+    ("policy", "failure"),
+    [(UnstubbedActions.NOOP, None), (UnstubbedActions.FAIL, {"action": "action_y"})],
+)
+def test_action_without_a_stub(policy: UnstubbedActions, failure: dict[str, str] | None):
+    assert list(run_stub(Stubs({}, policy), "action_y", STATE)) == [ActionResult(failure=failure)]
