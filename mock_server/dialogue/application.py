@@ -22,6 +22,7 @@ from mock_server.dialogue.commands import (
     SessionStart,
     SetSlot,
     SkipQuestion,
+    StartFlow,
 )
 from mock_server.dialogue.corrections import push_correction
 from mock_server.dialogue.events import Frame, FrameRemoved, FrameType, SlotSet, SlotSource
@@ -123,6 +124,8 @@ def _push_pattern(turn: Turn, command: Command) -> Steps:
         case ReportError(error_type=error_type, info=info):
             context = {"error_type": error_type, "info": dict(info)}
             yield from turn.push(ERROR_PATTERN, context=context)
+        case StartFlow(flow_id=flow_id):
+            yield from turn.push(flow_id)
         case _:
             yield from turn.push(PATTERNS[type(command)])
 

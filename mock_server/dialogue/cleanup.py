@@ -40,6 +40,8 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import Document
 from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
 
+CHOICE_SLOT = "interrupted_flow_to_continue"
+
 
 @dataclass(slots=True)
 class Plan:
@@ -202,6 +204,8 @@ def _start(situation: _Situation, plan: Plan, command: StartFlow) -> None:
         plan.drop(command, "there is no such flow")
     elif not command.is_trigger and not situation.can_start(flow):
         plan.drop(command, "the flow's condition does not hold")
+    elif flow.is_pattern:
+        plan.patterns.append(command)
     elif flow.id in plan.starts or flow.id in _flow_ids(_going_on(situation, plan)):
         plan.drop(command, "the flow runs already", is_settled=True)
     elif flow.id in _flow_ids(roots(situation.state.stack)) and not plan.is_cancelled:
@@ -229,7 +233,7 @@ def _set(situation: _Situation, plan: Plan, command: SetSlot) -> None:
         plan.drop(command, fault, is_settled=command.is_direct)
         return
     try:
-        value = coerce(slot, command.value)
+        value = coerce(slot, _meant(command))
     except InvalidSlotValue:
         plan.refused.append(command)
         return
@@ -239,6 +243,12 @@ def _set(situation: _Situation, plan: Plan, command: SetSlot) -> None:
         plan.corrections[slot.name] = value
     else:
         plan.values[slot.name] = value
+
+
+def _meant(command: SetSlot) -> Json:
+    """The value of `command`; "none" declines the choice of a flow, where elsewhere it clears."""
+    is_declined = command.name == CHOICE_SLOT and command.value is None
+    return "none" if is_declined else command.value
 
 
 def _fault(situation: _Situation, plan: Plan, command: SetSlot, slot: Slot) -> str:

@@ -1,0 +1,57 @@
+"""Which variation of a response is said, and how."""
+
+import pytest
+
+from mock_server.dialogue.events import BotUttered
+from mock_server.dialogue.model import Button, Variation
+from mock_server.dialogue.responses import choose, say
+from mock_server.dialogue.templates import Document
+
+DOCUMENT: Document = {"slots": {"gold": True, "name": "Joe"}, "context": {}}
+
+DEFAULT = Variation("default")
+CONDITION = Variation("condition", condition="slots.gold")
+CHANNEL = Variation("channel", channel="a2a")
+BOTH = Variation("both", condition="slots.gold", channel="a2a")
+UNMET = Variation("unmet", condition="not slots.gold")
+BROKEN = Variation("broken", condition="slots.name < 5")
+ELSEWHERE = Variation("elsewhere", channel="slack")
+
+
+@pytest.mark.parametrize(
+    ("variations", "chosen"),
+    [
+        ((DEFAULT, CONDITION, CHANNEL, BOTH), BOTH),
+        ((DEFAULT, CONDITION, CHANNEL), CHANNEL),
+        ((DEFAULT, CONDITION), CONDITION),
+        ((UNMET, BROKEN, ELSEWHERE, DEFAULT), DEFAULT),
+        ((DEFAULT, Variation("second")), DEFAULT),
+        ((UNMET, ELSEWHERE), None),
+        ((), None),
+    ],
+)
+def test_variation_is_chosen_by_its_class(
+    variations: tuple[Variation, ...], chosen: Variation | None
+) -> None:
+    assert choose(variations, DOCUMENT) == chosen
+
+
+def test_every_field_of_a_variation_is_filled() -> None:
+    variation = Variation(
+        text="Hi {name}",
+        buttons=(Button("I am {name}", "/SetSlots(name={name})"),),
+        image="https://example.org/{name}.png",
+        custom={"to": ["{name}", 1], "more": None},
+    )
+    assert say("utter_hi", variation, DOCUMENT, {}) == BotUttered(
+        text="Hi Joe",
+        buttons=(Button("I am Joe", "/SetSlots(name=Joe)"),),
+        response="utter_hi",
+        image="https://example.org/Joe.png",
+        custom={"to": ["Joe", 1], "more": None},
+    )
+
+
+def test_jinja_variation_is_rendered() -> None:
+    variation = Variation("{{ name | upper }} {name}", is_jinja=True)
+    assert say("utter_hi", variation, DOCUMENT, {}).text == "JOE {name}"
