@@ -40,6 +40,14 @@ class Block:
     lines: tuple[Line, ...]
     name: str = ""
 
+    @property
+    def plain(self) -> str:
+        """Return the block's text as a reader would copy it."""
+        tails = (f"  {line.tail.plain}" if line.tail else "" for line in self.lines)
+        return "\n".join(
+            f"{line.text.plain}{tail}" for line, tail in zip(self.lines, tails, strict=True)
+        )
+
 
 class BlockList(ScrollView, can_focus=True):
     """Follows its end while the cursor is there; otherwise it stays and counts what is new."""

@@ -315,7 +315,7 @@ class Workspace(Screen[None]):
             return
         block = self.query_one(f"#{self._active}", BlockList).current
         if block is not None:
-            app_of(self).copy_to_clipboard("\n".join(line.text.plain for line in block.lines))
+            app_of(self).copy_to_clipboard(block.plain)
             self._notice("copied")
 
     def action_copy_command(self) -> None:

@@ -1,0 +1,247 @@
+"""Journeys through the app over a real session with an agent on a socket."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector.core.commands import FollowMode
+from inspector.tui.app import InspectorApp
+from inspector.tui.blocks import BlockList
+from inspector.tui.card import CardScreen
+from inspector.tui.composer import Composer
+from inspector.tui.conversation import Conversation
+from inspector.tui.data import Data
+from inspector.tui.header import Connection, Header
+from inspector.tui.timeline import Timeline
+from inspector.tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Agent
+
+pytestmark = pytest.mark.anyio
+WIDE = (160, 48)
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+
+
+def text_of(pilot: Pilot[int], panel: type[BlockList] | str) -> str:
+    """Return everything that a panel shows, in sight or not."""
+    screen = pilot.app.screen
+    shown = (
+        screen.query_one(panel, BlockList) if isinstance(panel, str) else screen.query_one(panel)
+    )
+    return "\n".join(block.plain for block in shown.blocks)
+
+
+def composer(pilot: Pilot[int]) -> Composer:
+    return pilot.app.screen.query_one(Composer)
+
+
+async def type_text(pilot: Pilot[int], text: str) -> None:
+    """Type `text` as keys, letter by letter."""
+    await pilot.press(*(" " if letter == " " else letter for letter in text))
+
+
+async def connect(pilot: Pilot[int], until: Until) -> None:
+    header = pilot.app.screen.query_one(Header)
+    await until(pilot, lambda: header.view.connection is Connection.CONNECTED)
+
+
+@pytest.mark.req("TUI-1", "CONN-1")
+async def test_card_names_the_agent_in_the_header(agent: "Agent", until: Until) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        assert "bank" in app.screen.query_one(Header).render().plain
+
+
+@pytest.mark.req("CARDV-1")
+async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until: Until) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("f3")
+        assert isinstance(app.screen, CardScreen)
+        assert "transfer money" in text_of(pilot, "#card")
+        await pilot.press("escape")
+        assert isinstance(app.screen, Workspace)
+
+
+@pytest.mark.req("TIME-2", "TIME-1")
+async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await type_text(pilot, "send 50 to Joe")
+        await pilot.press("enter")
+        await until(pilot, lambda: "◌ working" in text_of(pilot, Timeline))
+        assert "input-required" not in text_of(pilot, Timeline)
+        assert "waiting for message/stream" in composer(pilot).waiting
+        agent.gate.set()
+        await until(pilot, lambda: "◐ input-required ■" in text_of(pilot, Timeline))
+        assert "Which account?" in text_of(pilot, Conversation)
+        await until(pilot, lambda: not composer(pilot).waiting)
+
+
+@pytest.mark.req("COMP-1", "COMP-1a", "DATA-1")
+async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("ctrl+s")
+        await type_text(pilot, "amount")
+        await pilot.press("tab", "5", "0", "escape")
+        await type_text(pilot, "send")
+        await pilot.press("enter")
+        await until(pilot, lambda: "amount" in text_of(pilot, Data))
+        row = next(line for line in text_of(pilot, Data).splitlines() if "amount" in line)
+        assert row.split() == ["+", "amount", "50", "new", "seeded"]
+        assert agent.slots() == {"amount": 50}
+        assert "amount=50  as metadata" in text_of(pilot, Conversation)
+
+
+@pytest.mark.req("DATA-1")
+async def test_second_turn_marks_what_changed(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        for amount, mark in (("50", "+"), ("60", "~")):
+            await pilot.press("ctrl+s", *"amount", "tab", *amount, "escape", "g", "o", "enter")
+            await until(pilot, lambda m=mark: f"{m} amount" in text_of(pilot, Data))
+        assert "50 → 60" in text_of(pilot, Data)
+
+
+@pytest.mark.req("WIRE-1")
+async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
+    agent: "Agent", until: Until
+) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await type_text(pilot, "hello")
+        await pilot.press("enter")
+        await until(pilot, lambda: "Which account?" in text_of(pilot, Conversation))
+        await pilot.press("f2")
+        await until(pilot, lambda: "message/stream" in text_of(pilot, "#exchanges"))
+        bytes_shown = text_of(pilot, "#bytes")
+        assert f"→ POST {agent.url}" in bytes_shown
+        assert '"text": "hello"' in bytes_shown
+        await pilot.press("p")
+        assert 'data: {"jsonrpc": "2.0"' in text_of(pilot, "#bytes")
+
+
+@pytest.mark.req("COMP-3")
+async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("g", "o", "enter")
+        await until(pilot, lambda: "working" in text_of(pilot, Timeline))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "⊘ canceled" in text_of(pilot, Timeline))
+        assert agent.canceled.is_set()
+
+
+@pytest.mark.req("CLI-5", "TUI-2")
+async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        agent.stop()
+        await type_text(pilot, "hello")
+        await pilot.press("enter")
+        await until(pilot, lambda: "✗" in text_of(pilot, Conversation))
+        assert "error" in text_of(pilot, Timeline)
+        await pilot.press("escape", "w")
+        await until(pilot, lambda: "✗" in text_of(pilot, "#bytes"))
+
+
+@pytest.mark.req("TIME-3")
+async def test_selection_is_one_in_all_panels(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        for word in ("one", "two"):
+            await pilot.press(*word, "enter")
+            await until(pilot, lambda w=word: f"{w}" in text_of(pilot, Timeline))
+            await until(pilot, lambda: not composer(pilot).waiting)
+        await pilot.press("escape", "home")
+        timeline = pilot.app.screen.query_one(Timeline)
+        assert timeline.current is not None
+        assert "one" in timeline.current.plain
+        await pilot.press("end")
+        assert timeline.is_at_end
+
+
+@pytest.mark.req("COMP-4")
+async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("h", "i", "enter", "up")
+        assert composer(pilot).prompt.text == "hi"
+
+
+@pytest.mark.req("COMP-2")
+async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("a", "enter")
+        await until(pilot, lambda: composer(pilot).options.context_id == "c-1")
+        await pilot.press("b", "enter", "ctrl+n", "c", "enter")
+        await until(pilot, lambda: len(agent.requests) == 3)
+        contexts = [
+            request["params"]["message"].get("contextId")  # type: ignore[index]
+            for request in agent.requests
+        ]
+        assert contexts == [None, "c-1", None]
+
+
+@pytest.mark.req("COMP-2", "COMP-3")
+async def test_follow_mode_turns_and_offers_answer_by_number(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("ctrl+t", "a", "enter")
+        await until(pilot, lambda: "[1] checking" in text_of(pilot, Conversation))
+        assert composer(pilot).options.follow is FollowMode.BLOCKING
+        await pilot.press("1", "enter")
+        await until(pilot, lambda: len(agent.requests) == 2)
+        assert "/SetSlots(account=checking)" in str(agent.requests[1])
+
+
+@pytest.mark.req("COMP-2")
+async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("a", "enter")
+        await until(pilot, lambda: "Which" in text_of(pilot, Conversation))
+        await pilot.press("ctrl+g", "enter")
+        await until(pilot, lambda: len(agent.requests) == 2)
+        first, second = (str(request["params"]) for request in agent.requests)
+        assert first.split("'messageId': ")[1][:38] == second.split("'messageId': ")[1][:38]
+
+
+@pytest.mark.req("TUI-1")
+async def test_letters_act_in_panels_and_are_text_in_the_composer(
+    agent: "Agent", until: Until
+) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("s")
+        assert composer(pilot).prompt.text == "s"
+        await pilot.press("escape", "s")
+        assert composer(pilot).is_table_open
+        assert isinstance(pilot.app.focused, Input)
+
+
+@pytest.mark.req("TUI-1")
+async def test_narrow_screen_shows_one_panel_and_the_composer(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=(80, 24)) as pilot:
+        await connect(pilot, until)
+        await pilot.press("escape", "2")
+        await pilot.pause()
+        screen = pilot.app.screen
+        assert screen.query_one(Timeline).display
+        assert not screen.query_one(Conversation).display
+        assert composer(pilot).display
