@@ -74,7 +74,8 @@ def assemble_sources(
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
     check_references(assistant, mentions, found)
-    lint(assistant, files.flows, mentions, found)
+    stubbed = {name: stub.location for name, stub in mock.stubs.by_action.items()}
+    lint(assistant, files.flows, mentions, stubbed, found)
     return Assembled(
         assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
     )

@@ -1,13 +1,157 @@
 """Faults of an assistant that loads: it would run, and go wrong on the way."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from mock_server.dialogue.model import Assistant, Flow
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention
+from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
+from mock_server.dialogue.model import (
+    Assistant,
+    Branch,
+    CallStep,
+    CollectStep,
+    Flow,
+    LinkStep,
+    SetSlotsStep,
+    Step,
+)
+from mock_server.errors import Location
+from mock_server.project.condition_check import check_condition
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mentions import Mention, MentionKind
+
+LINKABLE_PATTERNS = frozenset(
+    {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
+)
+INTERNAL_ERROR = "pattern_internal_error"
+# action_listen ends a turn; a step that names it says what happens anyway.
+ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
 
 
 def lint(
-    assistant: Assistant, flows: Mapping[str, Flow], mentions: Iterable[Mention], found: Findings
+    assistant: Assistant,
+    flows: Mapping[str, Flow],
+    mentions: Iterable[Mention],
+    stubbed: Mapping[str, Location],
+    found: Findings,
 ) -> None:
     """Report the faults of the project's own `flows` and of what its files mention."""
+    for mention in mentions:
+        _check_mention(assistant, mention, found)
+    called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
+    for flow in flows.values():
+        _check_prompts(assistant, flow, found)
+        _check_persisted(assistant, flow, found)
+        _check_links(flow, flow.id in called, found)
+        _check_reachable(flow, found)
+    for name, place in stubbed.items():
+        if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
+            text = f"the stub of {name!r} is never used; the domain has no such action"
+            found.warn(place, "mock.unknown_action", text, suggestion(name, assistant.actions))
+
+
+def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> None:
+    place, by, name = mention.location, mention.by, mention.name
+    match mention.kind:
+        case MentionKind.CONDITION:
+            check_condition(mention, assistant.slots, found)
+        case MentionKind.RESPONSE:
+            if name not in assistant.responses and name not in assistant.actions:
+                text = f"{by} names response {name!r}, which no domain file has"
+                mend = suggestion(name, assistant.responses)
+                found.fault(place, "flow.unknown_response", text, mend)
+        case MentionKind.ACTION:
+            if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
+                text = f"{by} names action {name!r}, which the domain does not list"
+                mend = suggestion(name, {*assistant.actions, *ACTIONS_WITHOUT_DOMAIN})
+                mend = mend or "add it to `actions`"
+                found.fault(place, "flow.unknown_action", text, mend)
+        case MentionKind.SLOT | MentionKind.FLOW:
+            pass
+
+
+def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
+    """A question is a response or an action, and one of them only (flows.md §2.2)."""
+    for step in flow.steps.values():
+        if not isinstance(step, CollectStep) or step.utter is not None:
+            continue
+        utter, action = f"utter_ask_{step.slot}", f"action_ask_{step.slot}"
+        has_utter, has_action = utter in assistant.responses, action in assistant.actions
+        slot = assistant.slots.get(step.slot)
+        if has_utter and has_action:
+            text = f"slot {step.slot!r} has both {utter} and {action}"
+            found.fault(step.location, "flow.two_questions", text, "remove one of the two")
+        elif not has_utter and not has_action and slot and slot.initial_value is None:
+            text = f"nothing asks for slot {step.slot!r}: there is neither {utter} nor {action}"
+            found.fault(step.location, "flow.no_question", text, "add one of them to the domain")
+
+
+def _check_persisted(assistant: Assistant, flow: Flow, found: Findings) -> None:
+    filled: set[str] = set()
+    for step in flow.steps.values():
+        match step:
+            case CollectStep(slot=slot):
+                filled.add(slot)
+                if flow.persisted_slots and not step.reset_after_flow_ends:
+                    text = "reset_after_flow_ends may not be mixed with persisted_slots"
+                    found.fault(step.location, "flow.mixed_persistence", text, "remove it")
+            case SetSlotsStep(values=values):
+                filled |= {name for name, _ in values}
+            case _:
+                pass
+    for name in flow.persisted_slots:
+        if name in assistant.slots and name not in filled:
+            text = f"flow {flow.id!r} persists slot {name!r}, which none of its steps fills"
+            found.fault(flow.location, "flow.persisted_not_filled", text)
+
+
+def _check_links(flow: Flow, is_called: bool, found: Findings) -> None:
+    for step in flow.steps.values():
+        match step:
+            case LinkStep(flow_id=target):
+                _check_link(flow, step, target, is_called, found)
+            case CallStep(flow_id=target):
+                if flow.is_pattern:
+                    text = f"pattern {flow.id!r} may not call a flow"
+                    found.fault(step.location, "flow.pattern_calls", text, "link it instead")
+                elif target.startswith("pattern_"):
+                    text = f"flow {flow.id!r} calls pattern {target!r}"
+                    found.fault(step.location, "flow.calls_pattern", text, "link it instead")
+                elif target == flow.id:
+                    text = f"flow {flow.id!r} calls itself"
+                    found.fault(step.location, "flow.calls_itself", text)
+            case _:
+                pass
+
+
+def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found: Findings) -> None:
+    if is_called:
+        text = f"flow {flow.id!r} is called by another flow and may not link"
+        found.fault(step.location, "flow.link_in_called", text, "call the flow instead")
+    if flow.id == INTERNAL_ERROR:
+        found.fault(step.location, "flow.link_in_error", f"{INTERNAL_ERROR} may not link")
+    if target.startswith("pattern_") and target not in LINKABLE_PATTERNS:
+        text = f"flow {flow.id!r} links to {target!r}, which cannot be linked to"
+        mend = f"expected one of {', '.join(sorted(LINKABLE_PATTERNS))}"
+        found.fault(step.location, "flow.link_to_pattern", text, mend)
+
+
+def _check_reachable(flow: Flow, found: Findings) -> None:
+    reached: set[str] = set()
+    ahead = [flow.first_step]
+    while ahead:
+        id = ahead.pop()
+        step = flow.steps.get(id)
+        if step is not None and id not in reached:
+            reached.add(id)
+            ahead += [branch.target for branch in _next(step)]
+    for id, step in flow.steps.items():
+        if id not in reached:
+            text = f"step {id!r} of flow {flow.id!r} is never reached"
+            found.warn(step.location, "flow.unreachable_step", text)
+
+
+def _next(step: Step) -> tuple[Branch, ...]:
+    return () if isinstance(step, LinkStep) else step.next
+
+
+def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:
+    return (step for flow in flows.values() for step in flow.steps.values())

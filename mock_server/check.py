@@ -1,0 +1,71 @@
+"""`a2a-mock check`: every problem of a project, as `file:line: code: text`."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mock_server.errors import Problem, ProjectError, Severity
+from mock_server.project.assemble import sorted_problems
+from mock_server.project.load import load_assistant
+
+EXIT_PROBLEMS = 1
+EXIT_UNREADABLE = 2
+UNREADABLE = frozenset({"project.folder"})
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the problems of a project; 0: none, 1: some, 2: there is no such project."""
+    problems = problems_of(arguments.project, os.environ)
+    if arguments.json:
+        _print(json.dumps([_as_json(problem) for problem in problems], indent=2))
+    else:
+        for problem in problems:
+            _print(_line(problem))
+        _print(_summary(problems))
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if any(problem.code in UNREADABLE for problem in errors):
+        return EXIT_UNREADABLE
+    return EXIT_PROBLEMS if errors else 0
+
+
+def problems_of(folder: Path, environment: Mapping[str, str]) -> tuple[Problem, ...]:
+    """All that is wrong with the project in `folder`, by file and line."""
+    try:
+        project = load_assistant(folder, environment=environment)
+    except ProjectError as error:
+        return error.problems
+    return sorted_problems((*project.faults, *project.warnings))
+
+
+def _line(problem: Problem) -> str:
+    return f"{problem} (warning)" if problem.severity is Severity.WARNING else str(problem)
+
+
+def _as_json(problem: Problem) -> dict[str, str | int]:
+    return {
+        "file": problem.location.file,
+        "line": problem.location.line,
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "text": problem.text,
+        "mend": problem.mend,
+    }
+
+
+def _summary(problems: Sequence[Problem]) -> str:
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    warnings = len(problems) - errors
+    if not problems:
+        return "no problems"
+    return f"{_counted(errors, 'problem')}, {_counted(warnings, 'warning')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

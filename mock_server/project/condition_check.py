@@ -1,0 +1,52 @@
+"""What is wrong with a condition before it ever runs (flows.md §3)."""
+
+import re
+from collections.abc import Mapping
+
+from mock_server.dialogue.conditions import compile_condition
+from mock_server.dialogue.model import Slot
+from mock_server.errors import ConditionError
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mentions import Mention
+
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\{[^}]*\}")
+NAME = re.compile(r"[A-Za-z_][\w.]*")
+OPERATORS = frozenset(
+    {"and", "or", "not", "is", "contains", "matches", "true", "false", "null", "undefined", "empty"}
+)
+NAMESPACES = frozenset({"slots", "context"})
+
+
+def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
+    """Report a condition that pypred cannot read, or that names what no slot is.
+
+    One that Jinja writes while it runs cannot be judged.
+    """
+    if "{{" in mention.name:
+        return
+    try:
+        compile_condition(mention.name)
+    except ConditionError as error:
+        text = f"{mention.by} has an invalid condition {mention.name!r}: {error.reason}"
+        found.fault(mention.location, "condition.invalid", text)
+        return
+    for name in dict.fromkeys(NAME.findall(QUOTED.sub(" ", mention.name))):
+        if name.lower() not in OPERATORS:
+            _check_name(name, mention, slots, found)
+
+
+def _check_name(name: str, mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
+    namespace, _, rest = name.partition(".")
+    slot = rest.split(".")[0]
+    where = f"{mention.by} has condition {mention.name!r}"
+    if namespace not in NAMESPACES:
+        mend = f"write slots.{name}" if name in slots else 'put a text in quotes: "…"'
+        text = f"{where}: {name!r} is neither in slots nor in context"
+        found.fault(mention.location, "condition.no_namespace", text, mend)
+    elif namespace == "slots" and slot not in slots:
+        mend = suggestion(slot, slots) or "define it in the domain"
+        found.fault(mention.location, "condition.unknown_slot", f"{where}: no slot {slot!r}", mend)
+    elif namespace == "slots" and mention.own_slot not in {None, slot}:
+        text = f"{where}: a rejection of slot {mention.own_slot!r} cannot look at slot {slot!r}"
+        mend = "check it in a branch, or in a validate action"
+        found.warn(mention.location, "condition.other_slot", text, mend)
