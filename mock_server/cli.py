@@ -8,11 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
+from mock_server.profiles import PROFILES, RASA
+
 # argparse has no public name for what add_subparsers returns
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+DEFAULT_PORT = 5005
+LAST_PORT = 65535
+DEFAULT_MAX_BODY = 10 * 1024 * 1024
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,6 +46,24 @@ def _parser() -> argparse.ArgumentParser:
 def _add_serve(commands: Commands) -> None:
     serve = commands.add_parser("serve", help="serve a project as an A2A sub agent")
     serve.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
+    serve.add_argument("--interface", default="127.0.0.1", help="address to listen on")
+    serve.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    serve.add_argument("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
+    serve.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
+    serve.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
+    serve.add_argument(
+        "--relax", action="store_true", help="supply the session_config and description it lacks"
+    )
+    serve.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
+    serve.add_argument("--url", help="address that the card gives to clients")
+    serve.add_argument(
+        "--max-body",
+        type=_byte_count,
+        default=DEFAULT_MAX_BODY,
+        metavar="BYTES",
+        help="longest request that is read (default 10 MiB)",
+    )
+    serve.add_argument("--seed", type=int, metavar="N", help="the same ids in every run")
 
 
 def _add_check(commands: Commands) -> None:
@@ -55,6 +78,18 @@ def _add_talk(commands: Commands) -> None:
     talk.add_argument("--context", default="talk", help="the conversation's id")
     talk.add_argument("--trace", action="store_true", help="show which rules fired")
     talk.add_argument("--json", action="store_true", help="print one object a turn")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: expected 0 to {LAST_PORT}")
+    return int(text)
+
+
+def _byte_count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes above 0")
+    return int(text)
 
 
 class _Version(argparse.Action):

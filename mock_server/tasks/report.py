@@ -39,7 +39,6 @@ def status_parts(
     state: TaskState,
     turn: TurnOutcome,
     *,
-    streamed_text: Iterable[str] = (),
     reason: CancelReason = CancelReason.USER,
     failure: Failure | None = None,
 ) -> tuple[Part, ...]:
@@ -60,7 +59,7 @@ def status_parts(
             data |= _failure(turn) if failure is None else _written(failure)
         case _:
             pass
-    text = "\n\n".join((*streamed_text, *utterances(turn.events)))
+    text = "\n\n".join(utterances(turn.events))
     return (TextPart(text), DataPart(data)) if text else (DataPart(data),)
 
 

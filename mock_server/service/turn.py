@@ -1,0 +1,139 @@
+"""A turn on its way through the dialogue: from a message to the updates of its task."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.dialogue.engine import UserMessage, advance, cancel
+from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
+from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.state import DialogueState
+from mock_server.service.conversation import Conversation
+from mock_server.service.live_task import LiveTask
+from mock_server.service.world import World
+from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
+from mock_server.tasks.mapper import TurnOutcome, task_state
+from mock_server.tasks.report import CancelReason, Failure, status_parts
+from mock_server.tasks.task import Artifact, Message, Role, Status, TaskState, TextPart
+
+logger = logging.getLogger("a2a_server")
+
+INTERNAL_ERROR = Failure("rasa_internal_error_default", {})
+
+RunAction: TypeAlias = Callable[[str, DialogueState], Iterator[Progress]]
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """What turns need to know; a turn keeps the one it began with."""
+
+    assistant: Assistant
+    run_action: RunAction
+    offers_repair: bool = True
+
+
+class Turn:
+    """One message being worked on. `has_started` tells it from one that waits in the queue."""
+
+    def __init__(
+        self, brain: Brain, world: World, conversation: Conversation, live: LiveTask
+    ) -> None:
+        self.live = live
+        self.conversation = conversation
+        self.has_started = False
+        self._brain = brain
+        self._world = world
+        self._before = conversation.state
+        self._events: list[Event] = []
+
+    async def run(self, message: UserMessage) -> None:
+        """Hold the conversation from here to the last update of the task."""
+        self.has_started = True
+        self._before = self.conversation.state
+        self.conversation.resting = None
+        self.live.publish(StatusUpdate(Status(TaskState.WORKING, self._world.now())))
+        try:
+            await self._advance(message)
+            self._close(task_state(self._outcome()))
+        except Exception:
+            # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
+            logger.exception("a2a_server.rasa_a2a_agent_executor.execute.error")
+            self.conversation.state = self._before
+            self._close(TaskState.FAILED, failure=INTERNAL_ERROR)
+
+    def cancel(self, reason: CancelReason) -> None:
+        """End the task now; what the dialogue was about is cancelled with it (TURN-10)."""
+        if self.has_started:
+            self._events += self.conversation.commit(
+                cancel(self._brain.assistant, self.conversation.state)
+            )
+        self._close(TaskState.CANCELED, reason=reason)
+
+    async def _advance(self, message: UserMessage) -> None:
+        engine = advance(self._brain.assistant, self.conversation.state, message)
+        answer: ActionResult | None = None
+        while True:
+            try:
+                event = engine.send(answer)
+            except StopIteration:
+                return
+            self._events += self.conversation.commit([event])
+            answer = None
+            match event:
+                case ActionRequested(name=name):
+                    answer = await self._act(name)
+                case Warned(text=text):
+                    logger.warning("a2a_server.dialogue.warning %s", text)
+                case _:
+                    pass
+
+    async def _act(self, name: str) -> ActionResult:
+        artifact_id = ""
+        for progress in self._brain.run_action(name, self.conversation.state):
+            match progress:
+                case Paused(seconds=seconds):
+                    await self._world.sleep(seconds)
+                case ChunkStreamed():
+                    artifact_id = self._world.make_id() if progress.is_first else artifact_id
+                    self.live.publish(_chunk(progress, artifact_id, name))
+                case ActionResult():
+                    return progress
+        return ActionResult()
+
+    def _outcome(self) -> TurnOutcome:
+        return TurnOutcome(
+            stack=self.conversation.state.stack,
+            events=tuple(self._events),
+            is_waiting=self.conversation.state.is_listening,
+            stack_before=self._before.stack,
+            offers_repair=self._brain.offers_repair,
+            rejected_scope=self._brain.assistant.rejected_scope,
+        )
+
+    def _close(
+        self,
+        state: TaskState,
+        *,
+        reason: CancelReason = CancelReason.USER,
+        failure: Failure | None = None,
+    ) -> None:
+        task = self.live.task
+        parts = status_parts(
+            self._brain.assistant,
+            self.conversation.state.slots,
+            state,
+            self._outcome(),
+            reason=reason,
+            failure=failure,
+        )
+        message = Message(self._world.make_id(), Role.AGENT, parts, task.context_id, task.id)
+        status = Status(state, self._world.now(), message)
+        self.live.publish(StatusUpdate(status, is_final=True))
+
+
+def _chunk(chunk: ChunkStreamed, artifact_id: str, action: str) -> ArtifactUpdate:
+    """All that an action streams is one artifact (OUT-4)."""
+    artifact = Artifact(artifact_id, (TextPart(chunk.text),), name=action)
+    return ArtifactUpdate(artifact, appends=not chunk.is_first, is_last_chunk=chunk.is_last)

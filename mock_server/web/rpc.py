@@ -1,0 +1,119 @@
+"""JSON-RPC over HTTP: `POST /`."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from mock_server.errors import RpcError
+from mock_server.service.service import Service
+from mock_server.service.subscription import Subscription
+from mock_server.web import sse
+from mock_server.web.body import BodyTooLarge, ClientGone, read_body
+from mock_server.wire import rpc_errors
+from mock_server.wire.envelopes import RpcId, error_envelope, result_envelope
+from mock_server.wire.operations import (
+    Answered,
+    BadCall,
+    Call,
+    CancelTask,
+    GetTask,
+    Refused,
+    Resubscribe,
+    SendMessage,
+    Streamed,
+    StreamMessage,
+)
+from mock_server.wire.v03 import decode_call
+from mock_server.wire.v03_tasks import with_history
+
+OK = 200
+CONFLICT = 409
+CONTENT_TOO_LARGE = 413
+RETRY_AFTER = ((b"retry-after", b"1"),)
+
+
+class RpcEndpoint:
+    """An ASGI application for the one hot route; nothing stands between it and the server."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        max_body_bytes: int,
+        ping_seconds: float,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._service = service
+        self._max_body_bytes = max_body_bytes
+        self._ping_seconds = ping_seconds
+        self._now = now
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await read_body(receive, self._max_body_bytes)
+        except ClientGone:
+            return
+        except BodyTooLarge:
+            await _reply(send, error_envelope(None, rpc_errors.too_large()), CONTENT_TOO_LARGE)
+            return
+        match decode_call(body):
+            case BadCall(id=rpc_id, error=error):
+                await _reply(send, error_envelope(rpc_id, error))
+            case Call(id=rpc_id, operation=operation):
+                try:
+                    if isinstance(operation, StreamMessage | Resubscribe):
+                        response = self._stream(rpc_id, operation)
+                        await response(scope, receive, send)
+                    else:
+                        await _reply(send, await self._answer(rpc_id, operation))
+                except rpc_errors.InFlight as conflict:
+                    await _reply(send, error_envelope(rpc_id, conflict), CONFLICT, RETRY_AFTER)
+
+    async def _answer(self, rpc_id: RpcId, operation: Answered) -> bytes:
+        try:
+            return result_envelope(rpc_id, await self._result(operation))
+        except rpc_errors.InFlight:
+            raise
+        except RpcError as error:
+            return error_envelope(rpc_id, error)
+
+    async def _result(self, operation: Answered) -> bytes:
+        match operation:
+            case SendMessage(history_length=length):
+                return with_history((await self._service.send(operation)).encoded, length)
+            case GetTask(history_length=length):
+                return with_history(self._service.get(operation).encoded, length)
+            case CancelTask():
+                return self._service.cancel(operation).encoded
+            case Refused(error=error):
+                raise error
+
+    def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
+        """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
+        try:
+            subscription = self._subscription(operation)
+        except rpc_errors.InFlight:
+            raise
+        except RpcError as error:
+            only = sse.frame(error_envelope(rpc_id, error))
+            return Response(only, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
+        frames = sse.frames(rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now)
+        return StreamingResponse(frames, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
+
+    def _subscription(self, operation: Streamed) -> Subscription:
+        match operation:
+            case StreamMessage(turn=turn):
+                return self._service.stream(turn)
+            case Resubscribe():
+                return self._service.resubscribe(operation)
+
+
+async def _reply(
+    send: Send, body: bytes, status: int = OK, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    fixed = ((b"content-type", b"application/json"), length)
+    await send({"type": "http.response.start", "status": status, "headers": [*fixed, *headers]})
+    await send({"type": "http.response.body", "body": body})
