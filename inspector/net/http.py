@@ -1,5 +1,6 @@
 """HTTP by httpx: every byte as it came, redirects left to the caller."""
 
+import os
 import ssl
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -112,7 +113,15 @@ def _kind(error: Exception) -> FailureKind:
             return FailureKind.PROTOCOL
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: BaseException) -> str:
+    """What the system said where it said something, else what httpx makes of it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionError) and cause.errno:
+            return os.strerror(cause.errno)
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
     return str(error) or type(error).__name__
 
 

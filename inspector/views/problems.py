@@ -210,10 +210,11 @@ def _status(exchange: Exchange) -> int | None:
 
 
 def _outstanding(exchange: Exchange) -> str:
-    name = exchange.rpc_method or exchange.request.purpose.value
-    after = f" after {exchange.total_ms:.0f} ms" if exchange.total_ms is not None else ""
+    is_card = exchange.request.purpose is Purpose.CARD
+    what = "the agent's card" if is_card else f"the answer to {exchange.rpc_method}"
     task = exchange.progress.task_id
-    return f"the answer to {name}{f' of task {task}' if task else ''}{after}"
+    since = f", for {exchange.total_ms:.0f} ms" if exchange.total_ms is not None else ""
+    return f"{what}{f' of task {task}' if task else ''}{since}"
 
 
 def _last_seen(exchange: Exchange) -> str:

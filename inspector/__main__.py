@@ -1,0 +1,7 @@
+"""`python -m inspector` is `a2a-inspect`."""
+
+import sys
+
+from inspector.cli import main
+
+sys.exit(main())

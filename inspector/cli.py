@@ -1,0 +1,219 @@
+"""The command `a2a-inspect`: what it accepts; each command's work is in the module of its name."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import TypeAlias
+
+from inspector.errors import InspectorError
+from inspector.settings import DEFAULT_TIMEOUT_SECONDS
+
+# argparse has no public name for what add_subparsers returns
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+
+EXIT_OK = 0
+EXIT_INTERRUPTED = 130
+
+COMMANDS = {
+    "demo": "inspector.demo",
+    "card": "inspector.headless.card",
+    "send": "inspector.headless.send",
+    "tasks": "inspector.headless.tasks",
+}
+
+EPILOG = """\
+Without a command, a2a-inspect [TARGET] opens the terminal app. A TARGET is an agent's base URL,
+its card's URL, or a card file.
+
+exit status:
+  0    fine                         4    the server does not speak A2A
+  1    an expectation failed        5    the agent refused, or --timeout passed
+  2    wrong usage or settings      130  interrupted
+  3    cannot reach the agent
+
+A failed task is not a failed command, unless --expect-state says so.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `a2a-inspect` with `argv` and return its exit status (inspector.md CLI-1)."""
+    _never_fail_to_encode()
+    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _run(words)
+    except InspectorError as error:
+        print_error(error)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # who closed the pipe has seen what it wanted; the exit's flush must not fail either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+
+
+def print_error(error: InspectorError) -> None:
+    sys.stderr.write(f"a2a-inspect: {error.text}\n")
+    if error.hint:
+        sys.stderr.write(f"  try          {error.hint}\n")
+
+
+def _run(words: list[str]) -> int:
+    if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
+        arguments = _parser().parse_args(words)
+        run: Callable[[argparse.Namespace], int] = import_module(COMMANDS[arguments.command]).run
+        return run(arguments)
+    arguments = _app_parser().parse_args(words)
+    return import_module("inspector.headless.app").run(arguments)
+
+
+def _never_fail_to_encode() -> None:
+    """A terminal that lacks a character shows a question mark, not a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="a2a-inspect",
+        usage="a2a-inspect [TARGET] | COMMAND …",
+        description="Inspects A2A agents: talk to them and see every byte, state and slot.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", prog="a2a-inspect"
+    )
+    _add_demo(commands)
+    _add_card(commands)
+    _add_send(commands)
+    _add_tasks(commands)
+    return parser
+
+
+def _app_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="a2a-inspect", description="Open the terminal app.")
+    parser.add_argument("target", nargs="?", help="base URL, card URL or card file")
+    _add_connection(parser)
+    return parser
+
+
+def _add_demo(commands: Commands) -> None:
+    summary = "the bundled bank and the app on it; without a terminal, a tour"
+    commands.add_parser("demo", help=summary, description=f"Show {summary}.")
+
+
+def _add_card(commands: Commands) -> None:
+    summary = "show an agent's card"
+    card = commands.add_parser("card", help=summary, description=f"{summary.capitalize()}.")
+    _add_target(card)
+    card.add_argument("--raw", action="store_true", help="print the card as received")
+    card.add_argument("--json", action="store_true", help="print the card and its findings as JSON")
+    card.add_argument("--validate", action="store_true", help="exit 1 if the card has errors")
+    _add_connection(card)
+
+
+def _add_send(commands: Commands) -> None:
+    summary = "send a message and show what comes of it"
+    send = commands.add_parser("send", help=summary, description=f"{summary.capitalize()}.")
+    _add_target(send)
+    send.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
+    send.add_argument("--json", action="store_true", help="print JSON; with --stream, JSON Lines")
+    _add_turn(send)
+    _add_connection(send)
+
+
+def _add_turn(parser: argparse.ArgumentParser) -> None:
+    turn = parser.add_argument_group("turn")
+    add = turn.add_argument
+    add("--slot", action="append", default=[], metavar="NAME=VALUE", help="JSON or text; repeats")
+    add("--slots", type=Path, metavar="FILE", help="a JSON object of slots")
+    add(
+        "--slots-as",
+        action="append",
+        choices=("metadata", "request", "data", "line", "fence"),
+        metavar="SHAPE",
+        help="metadata (default), request, data, line or fence; repeats",
+    )
+    add("--context", metavar="ID", help="go on with this conversation")
+    add("--message-id", metavar="ID", help="default: a new one")
+    add("--task", metavar="ID", help="the task that this message belongs to")
+    add("--metadata", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
+    add("--part", action="append", default=[], type=Path, metavar="FILE", help=_PART_HELP)
+    add("--history-length", type=int, metavar="N", help="messages of history to ask for")
+    add("--accept", action="append", default=[], metavar="MODE", help="a media type; repeats")
+    follow = turn.add_mutually_exclusive_group()
+    follow.add_argument("--stream", action="store_true", help="follow the task as it happens")
+    follow.add_argument("--no-blocking", action="store_true", help="do not wait for the task's end")
+    add("--expect-state", metavar="STATE", help="exit 1 unless the task is in STATE at the end")
+
+
+_PART_HELP = "a part from a JSON file with a `kind`, or any other file as a file part; repeats"
+
+
+def _add_tasks(commands: Commands) -> None:
+    summary = "look at, cancel or follow a task"
+    tasks = commands.add_parser("tasks", help=summary, description=f"{summary.capitalize()}.")
+    actions = tasks.add_subparsers(dest="action", required=True, metavar="ACTION")
+    summaries = {
+        "get": "show the task as it is",
+        "cancel": "ask the agent to cancel it",
+        "resubscribe": "follow it again after a dropped stream",
+    }
+    for name, text in summaries.items():
+        action = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+        _add_target(action)
+        action.add_argument("task_id", metavar="TASK_ID")
+        action.add_argument("--context", metavar="ID", help="exit 1 if the task is of another")
+        action.add_argument("--json", action="store_true", help="print JSON")
+        _add_connection(action)
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", help="base URL, card URL or card file")
+
+
+def _add_connection(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("connection").add_argument
+    add(
+        "--header",
+        action="append",
+        default=[],
+        metavar="'K: V'",
+        help="sent to the card's origin only and always masked; V may name ${VARIABLES}; repeats",
+    )
+    add("--protocol", choices=("0.3",), default="0.3", help="the A2A version (default: 0.3)")
+    add("--cacert", type=Path, metavar="FILE", help="trust the certificates in FILE")
+    add("--insecure", action="store_true", help="accept any certificate: for tests only")
+    add(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT_SECONDS,
+        metavar="SECONDS",
+        help="for one exchange, from first to last byte (default: %(default)g)",
+    )
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return seconds
+
+
+class _Version(argparse.Action):
+    """Reads the version only when asked: importlib.metadata costs a directory scan."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        parser.exit(0, f"{parser.prog} {version('a2a-inspect')}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""`a2a-inspect [TARGET]`: the terminal app."""
+
+import argparse
+import sys
+
+from inspector.core.target import parse_target
+from inspector.errors import UsageError
+from inspector.headless.connect import connection_of
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "the app needs a terminal",
+            "a2a-inspect send TARGET TEXT, or a2a-inspect --help for the other commands",
+        )
+    if arguments.target is not None:
+        parse_target(arguments.target)
+    from inspector.tui.app import run as run_app
+
+    return run_app(arguments.target, connection_of(arguments))

@@ -1,0 +1,96 @@
+"""`a2a-inspect card`: who an agent is, what it can, and what is odd about its card."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator
+
+from inspector.core.commands import FetchCard
+from inspector.errors import NotA2A
+from inspector.headless.connect import open_link, raise_problem
+from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
+from inspector.headless.prose import tell_finding
+from inspector.headless.report import describe_finding
+from inspector.views.card import CardView, SkillRow
+from inspector.views.problems import problem_of
+from inspector.views.text import plain_line
+from inspector.wire.findings import Severity
+
+EXIT_OK = 0
+EXIT_INVALID = 1
+
+
+def run(arguments: argparse.Namespace) -> int:
+    card = asyncio.run(_fetch(arguments))
+    if arguments.raw:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(card.raw.rstrip(b"\n") + b"\n")
+        sys.stdout.flush()
+    elif arguments.json:
+        print_json(
+            {
+                "source_url": card.source_url,
+                "url": card.url,
+                "card": card.card,
+                "findings": [describe_finding(finding) for finding in card.findings],
+            }
+        )
+    else:
+        print_text(*_tell(ink_for(sys.stdout), card))
+    has_errors = any(finding.severity is Severity.ERROR for finding in card.findings)
+    if arguments.validate and (arguments.raw or arguments.json):
+        ink = ink_for(sys.stderr)
+        sys.stderr.writelines(f"{tell_finding(ink, one)}\n" for one in card.findings)
+    return EXIT_INVALID if arguments.validate and has_errors else EXIT_OK
+
+
+async def _fetch(arguments: argparse.Namespace) -> CardView:
+    async with open_link(arguments) as link:
+        exchange = link.exchange(await link.session.run(FetchCard()))
+        raise_problem(problem_of(exchange))
+    if link.card.card is None:
+        raise NotA2A(f"no agent card at {plain_line(exchange.request.url)}")
+    return link.card.card
+
+
+def _tell(ink: Ink, card: CardView) -> Iterator[str]:
+    yield f"{ink(plain_line(card.name) or 'no name', BOLD)}  {plain_line(card.version)}"
+    if card.description:
+        yield f"  {plain_line(card.description)}"
+    yield ""
+    yield from _rows(
+        ink,
+        ("card", card.source_url),
+        ("url", card.url),
+        ("protocol", card.protocol_version),
+        *((f"  {transport}", url) for transport, url in card.transports),
+        ("can", ", ".join(name for name, is_on in card.capabilities if is_on)),
+        ("cannot", ", ".join(name for name, is_on in card.capabilities if not is_on)),
+        *(("security", scheme) for scheme in card.security),
+        ("takes", ", ".join(card.input_modes)),
+        ("gives", ", ".join(card.output_modes)),
+    )
+    yield from _tell_skills(ink, "skills", [one for one in card.skills if not one.is_repair])
+    yield from _tell_skills(ink, "repair", [one for one in card.skills if one.is_repair])
+    if card.findings:
+        yield from ("", ink("findings", BOLD))
+        yield from (f"  {tell_finding(ink, finding)}" for finding in card.findings)
+
+
+def _rows(ink: Ink, *rows: tuple[str, str]) -> Iterator[str]:
+    for name, value in rows:
+        if value:
+            yield f"  {ink(f'{plain_line(name):<11}', DIM)} {plain_line(value)}"
+
+
+def _tell_skills(ink: Ink, title: str, skills: list[SkillRow]) -> Iterator[str]:
+    if not skills:
+        return
+    yield from ("", f"{ink(title, BOLD)} {ink(str(len(skills)), DIM)}")
+    width = min(max(len(skill.id) for skill in skills), 32)
+    for skill in skills:
+        tags = ink(f"  [{', '.join(plain_line(tag) for tag in skill.tags)}]", DIM)
+        text = plain_line(skill.description or skill.name)
+        yield f"  {plain_line(skill.id):<{width}}  {text}{tags if skill.tags else ''}"
+        for example in skill.examples:
+            yield ink(f"  {'':<{width}}  e.g. {plain_line(example)}", DIM)

@@ -1,0 +1,135 @@
+"""From connection flags to a session whose log is folded into every view."""
+
+import argparse
+import os
+import sys
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from inspector.core.commands import Command, FetchCard
+from inspector.core.entries import Entry
+from inspector.core.log import Log
+from inspector.core.session import Session
+from inspector.core.target import parse_target
+from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
+from inspector.net.http import HttpTransport
+from inspector.settings import Connection, parse_headers
+from inspector.views import card, chat, data, exchanges, timeline
+from inspector.views.exchanges import Exchange
+from inspector.views.problems import Problem, ProblemKind, problem_of
+from inspector.views.text import plain_line
+
+_ERRORS: dict[ProblemKind, type[InspectorError]] = {
+    ProblemKind.UNREACHABLE: Unreachable,
+    ProblemKind.NOT_A2A: NotA2A,
+    ProblemKind.REFUSED: Refused,
+    ProblemKind.TIMED_OUT: TimedOut,
+    ProblemKind.STOPPED: TimedOut,
+}
+
+
+class Link:
+    """A session and the folds of its log, kept up to date with each entry."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.card = card.EMPTY
+        self.chat = chat.EMPTY
+        self.data = data.EMPTY
+        self.exchanges = exchanges.EMPTY
+        self.timeline = timeline.EMPTY
+        session.subscribe(self._take)
+
+    def _take(self, entry: Entry) -> None:
+        self.card = card.step(self.card, entry)
+        self.chat = chat.step(self.chat, entry)
+        self.data = data.step(self.data, entry)
+        self.exchanges = exchanges.step(self.exchanges, entry)
+        self.timeline = timeline.step(self.timeline, entry)
+
+    def exchange(self, number: int) -> Exchange:
+        found = exchanges.find(self.exchanges, number)
+        assert found is not None
+        return found
+
+    async def connect(self) -> None:
+        """Fetch the card; without one that leads to an agent there is nothing to talk to.
+
+        Raises:
+            InspectorError: what went wrong, with its exit status.
+        """
+        exchange = self.exchange(await self.session.run(FetchCard()))
+        raise_problem(problem_of(exchange))
+        if self.session.endpoint is None:
+            raise NotA2A(
+                f"the card at {plain_line(exchange.request.url)} offers no JSON-RPC interface "
+                "with a usable URL",
+                "a2a-inspect card TARGET shows what it offers",
+            )
+        for finding in self.session.endpoint.findings:
+            sys.stderr.write(f"a2a-inspect: {plain_line(finding.message)}\n")
+
+    async def run(
+        self, command: Command, watch: Callable[[Entry], None] = lambda _: None
+    ) -> Exchange:
+        """Run `command`, calling `watch` with each entry after the views have taken it."""
+        unsubscribe = self.session.subscribe(watch)
+        try:
+            return self.exchange(await self.session.run(command))
+        finally:
+            unsubscribe()
+
+
+def raise_problem(problem: Problem | None) -> None:
+    """Raise `problem` as the error with its exit status; do nothing where there is none."""
+    if problem is None:
+        return
+    lines = [plain_line(problem.what)]
+    lines += [f"  {name:<11}  {plain_line(text)}" for name, text in problem.details]
+    raise _ERRORS[problem.kind]("\n".join(lines))
+
+
+@asynccontextmanager
+async def open_link(arguments: argparse.Namespace) -> AsyncGenerator[Link]:
+    """A link to the target of `arguments`, closed at the end.
+
+    An interruption inside says what was under way before it goes on.
+
+    Raises:
+        UsageError: a flag, variable, file or target that cannot be used.
+    """
+    connection = connection_of(arguments)
+    target = parse_target(arguments.target)
+    session = Session(
+        target,
+        HttpTransport(connection),
+        Log(time.perf_counter),
+        new_id=lambda: str(uuid.uuid4()),
+        credentials=connection.headers,
+        timeout_seconds=connection.timeout_seconds,
+    )
+    link = Link(session)
+    try:
+        yield link
+    finally:
+        await session.aclose()
+
+
+def connection_of(arguments: argparse.Namespace) -> Connection:
+    """What the connection flags say.
+
+    Raises:
+        UsageError: a header that cannot be sent or a certificate file that is not there.
+    """
+    if arguments.cacert is not None and not arguments.cacert.is_file():
+        raise UsageError(f"--cacert {arguments.cacert}: no such file")
+    if arguments.insecure:
+        sys.stderr.write("a2a-inspect: --insecure: certificates are NOT checked\n")
+    return Connection(
+        headers=parse_headers(arguments.header, os.environ),
+        timeout_seconds=arguments.timeout,
+        is_insecure=arguments.insecure,
+        ca_file=arguments.cacert,
+    )

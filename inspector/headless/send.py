@@ -1,0 +1,43 @@
+"""`a2a-inspect send`: one message to an agent, and what comes of it."""
+
+import argparse
+import asyncio
+import sys
+
+from inspector.core.commands import SendTurn
+from inspector.errors import UsageError
+from inspector.headless.connect import open_link
+from inspector.headless.follow import follow
+from inspector.headless.report import state_of
+from inspector.headless.turn_flags import read_turn
+from inspector.views.text import plain_line
+from inspector.wire.states import STATES, parse_state
+
+EXIT_OK = 0
+EXIT_UNEXPECTED = 1
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return asyncio.run(_send(arguments))
+
+
+async def _send(arguments: argparse.Namespace) -> int:
+    expected = _expected_state(arguments.expect_state)
+    turn = read_turn(arguments)
+    async with open_link(arguments) as link:
+        await link.connect()
+        exchange = await follow(link, SendTurn(turn), arguments)
+    state = state_of(exchange)
+    if expected is None or (state is not None and parse_state(state) == expected):
+        return EXIT_OK
+    found = plain_line(state) if state else "no state"
+    sys.stderr.write(f"a2a-inspect: expected the state {expected}, found {found}\n")
+    return EXIT_UNEXPECTED
+
+
+def _expected_state(spelling: str | None) -> str | None:
+    if spelling is None:
+        return None
+    if (state := parse_state(spelling)) is None:
+        raise UsageError(f"--expect-state {spelling!r} is no state", f"one of {', '.join(STATES)}")
+    return state

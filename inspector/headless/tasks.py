@@ -1,0 +1,39 @@
+"""`a2a-inspect tasks`: look at a task, cancel it, follow it again."""
+
+import argparse
+import asyncio
+import sys
+
+from inspector.core.commands import CancelTask, Command, GetTask, Resubscribe
+from inspector.headless.connect import open_link
+from inspector.headless.follow import follow
+from inspector.views.text import plain_line
+
+EXIT_OK = 0
+EXIT_UNEXPECTED = 1
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return asyncio.run(_run(arguments))
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    async with open_link(arguments) as link:
+        await link.connect()
+        exchange = await follow(link, _command(arguments), arguments)
+    context_id = exchange.progress.context_id
+    if arguments.context is None or arguments.context == context_id:
+        return EXIT_OK
+    found = plain_line(context_id or "none")
+    sys.stderr.write(f"a2a-inspect: expected context {arguments.context}, found {found}\n")
+    return EXIT_UNEXPECTED
+
+
+def _command(arguments: argparse.Namespace) -> Command:
+    match arguments.action:
+        case "get":
+            return GetTask(arguments.task_id, arguments.context)
+        case "cancel":
+            return CancelTask(arguments.task_id, arguments.context)
+        case _:
+            return Resubscribe(arguments.task_id, arguments.context)
