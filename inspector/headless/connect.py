@@ -9,13 +9,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from inspector.core.commands import Command, FetchCard
+from inspector.core.credentials import parse_headers
 from inspector.core.entries import Entry
 from inspector.core.log import Log
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.net.http import HttpTransport
-from inspector.settings import Connection, parse_headers
+from inspector.settings import Connection
 from inspector.views import card, chat, data, exchanges, timeline
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, ProblemKind, problem_of
@@ -94,8 +95,6 @@ def raise_problem(problem: Problem | None) -> None:
 @asynccontextmanager
 async def open_link(arguments: argparse.Namespace) -> AsyncGenerator[Link]:
     """A link to the target of `arguments`, closed at the end.
-
-    An interruption inside says what was under way before it goes on.
 
     Raises:
         UsageError: a flag, variable, file or target that cannot be used.
