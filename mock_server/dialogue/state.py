@@ -76,7 +76,8 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
         case SessionStarted():
             return replace(state, is_started=True)
         case Restarted():
-            return DialogueState(slots=state.initial_slots, initial_slots=state.initial_slots)
+            slots = state.initial_slots
+            return DialogueState(slots=slots, initial_slots=slots, is_listening=False)
         case _:
             return state
 
