@@ -223,7 +223,7 @@ class BlockList(ScrollView, can_focus=True):
         )
 
     def _tell_news(self) -> None:
-        if self.is_at_end:
+        if self.is_at_end or self.blocks[-1].place is None:
             self._seen = len(self.blocks)
         fresh = max(0, len(self.blocks) - self._seen)
         if fresh != self._news:

@@ -14,7 +14,10 @@ from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
 from inspector.views.data import ArtifactRow, TurnData
 from inspector.views.slots import SlotChange, SlotRow
+from inspector.wire.tree import at
 
+MOST_PARTS = 50
+NEWEST_CHARACTERS = 1500
 _NAME_WIDTH = 18
 _CHANGE_INK = {
     SlotChange.SAME: ink.PLAIN,
@@ -32,7 +35,7 @@ class Data(BlockList):
     ]
 
     def __init__(self) -> None:
-        super().__init__(wraps=False, id="data", empty="No data yet.")
+        super().__init__(wraps=True, id="data", empty="No data yet.")
         self.border_title = "3 Data"
         self.symbols = UNICODE
         self._turn: TurnData | None = None
@@ -119,10 +122,18 @@ class Data(BlockList):
         )
         blocks = [_block(Line(title, tail=Content.styled(progress, ink.DIM)))]
         if artifact.text:
-            blocks.append(_block(Line(Content(safe_line(artifact.text)), 2)))
-        for number, part in enumerate(artifact.parts, 1):
-            blocks += self._tree(f"{artifact.artifact_id} part {number}", part)
+            blocks.append(_block(Line(Content(_newest(artifact.text)), 2)))
+        # the text parts are drawn above as the one text that they make
+        others = [part for part in artifact.parts if at(part, "kind") != "text"]
+        for number, part in enumerate(others[:MOST_PARTS], 1):
+            blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part)
         return blocks
+
+
+def _newest(text: str) -> str:
+    """Return the end of a text that grows: what is new is there."""
+    cut = len(text) - NEWEST_CHARACTERS
+    return safe_line(text) if cut <= 0 else f"… {safe_line(text[cut:])}"
 
 
 def _block(line: Line) -> Block:

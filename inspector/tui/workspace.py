@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from time import perf_counter
 from typing import ClassVar
 
 from textual import on
@@ -13,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from inspector.core.commands import CancelTask, Command, FetchCard, SendTurn, Turn
-from inspector.core.entries import Purpose
+from inspector.core.entries import Entry, Purpose
 from inspector.core.session import Session
 from inspector.tui.blocks import BlockList
 from inspector.tui.board import Board
@@ -22,7 +23,7 @@ from inspector.tui.command_lines import curl, send_command
 from inspector.tui.composer import Composer
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
-from inspector.tui.feed import Feed
+from inspector.tui.folds import Folds
 from inspector.tui.header import Connection, Header, HeaderView
 from inspector.tui.help import HelpScreen
 from inspector.tui.key_bar import KeyBar
@@ -59,7 +60,9 @@ class Workspace(Screen[None]):
         self.session = session
         self.board = Board()
         self.selected: Place | None = None
-        self.feed = Feed(self._ask_frame)
+        self._folds = Folds()
+        self._is_frame_asked = False
+        self._frame_cost_seconds = 0.0
         self._started = started
         self._now_ms = now_ms
         self._clock: Timer | None = None
@@ -82,7 +85,7 @@ class Workspace(Screen[None]):
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         self._activate("conversation")
         if self.session is not None:
-            self.session.subscribe(self.feed.take)
+            self.session.subscribe(self.take)
             self.run_command(FetchCard())
 
     async def on_unmount(self) -> None:
@@ -95,17 +98,21 @@ class Workspace(Screen[None]):
 
     # Showing
 
-    def _ask_frame(self) -> None:
-        self.set_timer(FRAME_SECONDS, self.show_folds)
+    def take(self, entry: Entry) -> None:
+        """Fold `entry` now and draw with the next frame; a slow frame makes frames rarer."""
+        self._folds = self._folds.step(entry)
+        if not self._is_frame_asked:
+            self._is_frame_asked = True
+            self.set_timer(max(FRAME_SECONDS, 2 * self._frame_cost_seconds), self._draw_frame)
 
-    def show_folds(self) -> None:
-        """Fold what came and draw it."""
-        if not self.is_mounted:
-            return
-        self.board = self.feed.fold().board()
-        self._show_board()
+    def _draw_frame(self) -> None:
+        began = perf_counter()
+        self._is_frame_asked = False
+        self.board = self._folds.board()
+        self.show_board()
+        self._frame_cost_seconds = perf_counter() - began
 
-    def _show_board(self) -> None:
+    def show_board(self) -> None:
         board = self.board
         conversation = self.query_one(Conversation)
         if board.card is not None:

@@ -17,6 +17,7 @@ from inspector.tui.data import Data
 from inspector.tui.header import Connection, Header
 from inspector.tui.timeline import Timeline
 from inspector.tui.workspace import Workspace
+from inspector.wire.tree import text_at
 
 if TYPE_CHECKING:
     from tests.inspector.tui.conftest import Agent
@@ -191,8 +192,7 @@ async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", unti
         await pilot.press("b", "enter", "ctrl+n", "c", "enter")
         await until(pilot, lambda: len(agent.requests) == 3)
         contexts = [
-            request["params"]["message"].get("contextId")  # type: ignore[index]
-            for request in agent.requests
+            text_at(request, "params", "message", "contextId") for request in agent.requests
         ]
         assert contexts == [None, "c-1", None]
 
@@ -218,8 +218,10 @@ async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until
         await until(pilot, lambda: "Which" in text_of(pilot, Conversation))
         await pilot.press("ctrl+g", "enter")
         await until(pilot, lambda: len(agent.requests) == 2)
-        first, second = (str(request["params"]) for request in agent.requests)
-        assert first.split("'messageId': ")[1][:38] == second.split("'messageId': ")[1][:38]
+        first, second = (
+            text_at(request, "params", "message", "messageId") for request in agent.requests
+        )
+        assert first == second
 
 
 @pytest.mark.req("TUI-1")
