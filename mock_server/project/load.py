@@ -87,7 +87,7 @@ def load_assistant(
     """The project, as `check` and `talk` need it: what only a server asks for is a warning.
 
     Raises:
-        ProjectError: with every problem that keeps it from being loaded.
+        ProjectError: something keeps it from being loaded; with all problems, also the lesser.
     """
     found = Findings()
     sources = read_sources(folder, found, mock=mock)
@@ -96,7 +96,8 @@ def load_assistant(
     asked = Findings()
     server = _server(sources, folder, assembled, asked, environment=environment)
     if found.errors():
-        raise ProjectError(sorted_problems((*found.errors(), *_faults(asked), *found.faults)))
+        everything = (*found.problems, *found.faults, *_faults(asked), *asked.warnings())
+        raise ProjectError(sorted_problems(everything))
     project = _project(folder, sources, assembled, server)
     needed = (
         replace(problem, severity=Severity.WARNING)

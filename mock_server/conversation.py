@@ -1,0 +1,96 @@
+"""A conversation held in this process: turns from texts, without a network and without waiting."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from mock_server.actions.runner import run_stub
+from mock_server.dialogue.engine import UserMessage, advance
+from mock_server.dialogue.events import ActionRequested, ActionResult, Event, RuleTried, Understood
+from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.stubs import UnstubbedActions
+from mock_server.project.load import Project
+from mock_server.tasks.mapper import Rule, TurnOutcome, candidates, task_state
+from mock_server.tasks.parts import read, seeds
+from mock_server.tasks.task import Message, Role, TaskState, TextPart
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message and all that it came to."""
+
+    text: str
+    events: tuple[Event, ...]
+    before: DialogueState
+    after: DialogueState
+    outcome: TurnOutcome
+
+    @property
+    def state(self) -> TaskState:
+        return task_state(self.outcome)
+
+    @property
+    def state_rules(self) -> tuple[Rule, ...]:
+        """The rules of the state mapper that could have decided; the first is the one that did."""
+        rules = candidates(self.outcome)
+        decided = next(rule for rule in rules if rule.holds(self.outcome))
+        return (decided, *(rule for rule in rules if rule is not decided))
+
+    @property
+    def trace(self) -> tuple[RuleTried, ...]:
+        """The rules of the understanding, in the order of trying."""
+        return tuple(
+            rule for event in self.events if isinstance(event, Understood) for rule in event.trace
+        )
+
+
+class Conversation:
+    """Holds the state between turns. `warn` hears of each action without a stub, once."""
+
+    def __init__(self, project: Project, warn: Callable[[str], None]) -> None:
+        self._project = project
+        self._warn = warn
+        self._warned: set[str] = set()
+        self.state = initial_state(project.assistant)
+
+    def say(self, text: str) -> Turn:
+        """The turn that `text` begins; the delays of stubbed actions are skipped."""
+        before = self.state
+        events = tuple(self._events(self._message(text)))
+        outcome = TurnOutcome(
+            stack=self.state.stack,
+            events=events,
+            is_waiting=self.state.is_listening,
+            stack_before=before.stack,
+            offers_repair=self._project.server.include_conversation_repair,
+            rejected_scope=self._project.assistant.rejected_scope,
+        )
+        return Turn(text, events, before, self.state, outcome)
+
+    def _message(self, text: str) -> UserMessage:
+        """As the server reads a message: a line `SLOTS: {…}` brings slots (server.md SLOT-1)."""
+        reading = read(Message("", Role.USER, (TextPart(text),)))
+        brought = seeds(self._project.assistant, reading.slots)
+        for skipped in brought.skipped:
+            self._warn(f"{skipped}; it is skipped")
+        return UserMessage(reading.text, brought.slots)
+
+    def _events(self, message: UserMessage) -> Iterator[Event]:
+        steps = advance(self._project.assistant, self.state, message)
+        reply: ActionResult | None = None
+        while True:
+            try:
+                event = steps.send(reply)
+            except StopIteration:
+                return
+            self.state = apply(self.state, event)
+            yield event
+            reply = self._perform(event.name) if isinstance(event, ActionRequested) else None
+
+    def _perform(self, action: str) -> ActionResult:
+        stubs = self._project.stubs
+        if action not in stubs.by_action and action not in self._warned:
+            self._warned.add(action)
+            outcome = "does nothing" if stubs.unstubbed is UnstubbedActions.NOOP else "fails"
+            self._warn(f"action {action!r} has no stub in mock.yml, so it {outcome}")
+        progress = run_stub(stubs, action, self.state)
+        return next(item for item in progress if isinstance(item, ActionResult))
