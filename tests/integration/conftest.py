@@ -1,0 +1,178 @@
+"""The mock on a real socket, with its pauses and its clock in the test's hand."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.state import DialogueState
+from mock_server.project.assemble import assemble
+from mock_server.service.service import Service, ServiceSettings
+from mock_server.service.turn import Brain
+from mock_server.service.world import real_world
+from mock_server.tasks.card import CardSettings, agent_card
+from mock_server.web.app import Site, create_app
+from mock_server.web.listener import bind, port_of
+from mock_server.web.server import Server
+
+DOMAIN = """
+slots:
+  recipient: {type: text}
+responses:
+  utter_ask_recipient: [{text: "To whom?"}]
+  utter_sent: [{text: "Sent to {recipient}."}]
+  utter_checked: [{text: "All is well."}]
+actions: [action_check, action_explain]
+"""
+FLOWS = """
+flows:
+  transfer_money:
+    description: send money to somebody
+    run_pattern_completed: false
+    steps:
+      - collect: recipient
+      - action: utter_sent
+  check_account:
+    description: check the account
+    run_pattern_completed: false
+    steps:
+      - action: action_check
+      - action: utter_checked
+  explain_fees:
+    description: explain the fees
+    run_pattern_completed: false
+    steps:
+      - action: action_explain
+"""
+
+
+@dataclass
+class Mock:
+    """A running mock: `paused` is set while action_check waits for `let_go`."""
+
+    url: str
+    client: httpx.AsyncClient
+    paused: asyncio.Event = field(default_factory=asyncio.Event)
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sleep(self, _: float) -> None:
+        self.paused.set()
+        await self.let_go.wait()
+
+
+def run_action(name: str, _: DialogueState) -> Iterator[Progress]:
+    if name == "action_check":
+        yield Paused(1)
+    if name == "action_explain":
+        yield ChunkStreamed("Your ", is_first=True, is_last=False)
+        yield Paused(1)
+        yield ChunkStreamed("fee.", is_first=False, is_last=True)
+    yield ActionResult()
+
+
+@pytest.fixture
+def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
+    """Serve the small assistant; the keywords are those of `Site`."""
+    return _serving
+
+
+@asynccontextmanager
+async def _serving(
+    *, max_body_bytes: int = 100_000, ping_seconds: float = 15.0
+) -> AsyncGenerator[Mock]:
+    assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{port_of(listener)}/"
+    card = agent_card(assistant, CardSettings(url, "A small bank"))
+    site = Site(card, "bank", "abc", max_body_bytes, ping_seconds)
+    async with httpx.AsyncClient(base_url=url, timeout=20) as client:
+        mock = Mock(url, client)
+        world = replace(real_world(), sleep=mock.sleep)
+        ready = asyncio.Event()
+        async with Service(Brain(assistant, run_action), world, ServiceSettings()) as service:
+            server = Server(create_app(service, site, world.now), ready.set)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            await ready.wait()
+            try:
+                yield mock
+            finally:
+                mock.let_go.set()
+                server.should_exit = True
+                await serving
+                listener.close()
+
+
+ENDPOINTS = """
+a2a_server:
+  description: A small bank
+"""
+SESSION = """
+session_config:
+  start_session_after_expiry: false
+"""
+STUBS = """
+actions:
+  action_check: {delay_seconds: 1.5}
+  action_explain: {stream: ["Your ", "fee."]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The small assistant as a folder that `a2a-mock serve` takes."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "flows.yml").write_text(FLOWS)
+    (tmp_path / "domain.yml").write_text(DOMAIN + SESSION)
+    (tmp_path / "endpoints.yml").write_text(ENDPOINTS)
+    (tmp_path / "mock.yml").write_text(STUBS)
+    return tmp_path
+
+
+@dataclass
+class Command:
+    """A running `a2a-mock serve`; `ready` is the line that it printed."""
+
+    process: "subprocess.Popen[str]"
+    ready: str
+
+    @property
+    def url(self) -> str:
+        return self.ready.split()[1]
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit status and what it wrote to stderr."""
+        self.process.send_signal(number)
+        _, log = self.process.communicate(timeout=20)
+        return self.process.returncode, log
+
+
+@pytest.fixture
+def run_mock() -> Callable[..., AbstractContextManager[Command]]:
+    """Run the command itself on a free port; the arguments are those of `serve`."""
+    return _run_mock
+
+
+@contextmanager
+def _run_mock(*arguments: str | Path) -> Generator[Command]:
+    line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", *map(str, arguments)]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    try:
+        yield Command(process, process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
