@@ -30,7 +30,7 @@ def answer(slot: Slot, text: str, titles: Mapping[str, str]) -> Json:
             return numbers[0] if numbers else None
         case SlotType.CATEGORICAL:
             return _category(slot, text, titles)
-        case SlotType.TEXT | SlotType.ANY | SlotType.LIST:
+        case _:
             return None
 
 
@@ -38,10 +38,10 @@ def yes_or_no(text: str) -> bool | None:
     """Whether `text` begins like a yes or like a no."""
     plain = normalized(text)
     first = re.split(r"[\s,.;!]", plain, maxsplit=1)[0]
-    if first in AFFIRM or phrases.AFFIRM.match(plain):
-        return True
     if first in DENY or phrases.DENY.match(plain):
         return False
+    if first in AFFIRM or phrases.AFFIRM.match(plain):
+        return True
     return None
 
 

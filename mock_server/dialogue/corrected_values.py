@@ -15,7 +15,7 @@ def corrected(hearing: Hearing) -> tuple[Slot, Json] | None:
     slots = [slot for slot in hearing.correctable if slot is not hearing.asked]
     named = [slot for slot in slots if _is_named(slot, hearing.text)]
     for slot in (*reversed(named), *_by_type(slots)):
-        value = _value(slot, hearing)
+        value = _value(slot, hearing, is_named=slot in named)
         if value is not None and value != hearing.state.slots[slot.name]:
             return slot, value
     return None
@@ -32,7 +32,8 @@ def _is_named(slot: Slot, text: str) -> bool:
     return bool(words) and words[-1] in content_words(text)
 
 
-def _value(slot: Slot, hearing: Hearing) -> Json:
+def _value(slot: Slot, hearing: Hearing, *, is_named: bool) -> Json:
+    """What the message has for `slot`; free text that is asked is an answer, unless named."""
     match slot.type:
         case SlotType.FLOAT:
             numbers = answers.numbers_in(hearing.text)
@@ -40,8 +41,9 @@ def _value(slot: Slot, hearing: Hearing) -> Json:
         case SlotType.CATEGORICAL:
             return answers.named_category(slot, hearing.text)
         case SlotType.TEXT:
-            return None if hearing.asks_free_text else _text(hearing.text)
-        case SlotType.BOOL | SlotType.ANY | SlotType.LIST:
+            is_answer = hearing.asks_free_text and not is_named
+            return None if is_answer else _text(hearing.text)
+        case _:
             return None
 
 

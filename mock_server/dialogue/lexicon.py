@@ -64,10 +64,9 @@ def clauses(text: str) -> tuple[str, ...]:
 def stem(word: str) -> str:
     """A crude stem: two forms of a word share it, which is all that matching needs."""
     word = word.removesuffix("'s")
-    for suffix, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("s", "")):
+    for suffix, instead in (("ies", "y"), ("s", ""), ("ing", ""), ("ed", "")):
         is_ending = word.endswith(suffix) and not word.endswith(("ss", "us", "is"))
         if is_ending and len(word) - len(suffix) >= MIN_STEM:
             word = word.removesuffix(suffix) + instead
-            break
     is_doubled = len(word) > MIN_STEM and word[-1] == word[-2] and word[-1] not in "aeiosl"
     return (word[:-1] if is_doubled else word).removesuffix("e") or word

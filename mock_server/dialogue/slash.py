@@ -75,10 +75,9 @@ def _entity_slots(entities: str | None, assistant: Assistant) -> tuple[SetSlot, 
         values: Json = json.loads(entities) if entities else {}
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(values, dict):
-        return ()
+    named = values if isinstance(values, dict) else {}
     return tuple(
         SetSlot(name, value, is_direct=True)
-        for name, value in values.items()
+        for name, value in named.items()
         if name in assistant.slots
     )

@@ -32,7 +32,7 @@ def coerce(slot: Slot, value: Json) -> Json:
             if isinstance(value, list):
                 return value
             raise InvalidSlotValue(slot.name, value, "a list")
-        case SlotType.ANY:
+        case _:
             return value
 
 
@@ -64,11 +64,13 @@ def _bool(slot: Slot, value: Json) -> bool:
 
 
 def _float(slot: Slot, value: Json) -> float:
-    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
-        value = float(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
-        return float(value)
-    raise InvalidSlotValue(slot.name, value, "a number")
+    match value:
+        case str() if NUMBER.fullmatch(value.strip()) and math.isfinite(float(value)):
+            return float(value)
+        case int() | float() if not isinstance(value, bool) and _is_finite(value):
+            return float(value)
+        case _:
+            raise InvalidSlotValue(slot.name, value, "a number")
 
 
 def _is_finite(number: int | float) -> bool:

@@ -1,0 +1,311 @@
+"""What messages mean in their situation."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mock_server.dialogue.commands import (
+    CancelFlow,
+    CannotHandle,
+    ChitChat,
+    Clarify,
+    Command,
+    HumanHandoff,
+    RepeatLastBotMessages,
+    ReportError,
+    SetSlot,
+    SkipQuestion,
+    StartFlow,
+)
+from mock_server.dialogue.events import (
+    BotUttered,
+    Event,
+    Frame,
+    FramePushed,
+    SlotSet,
+    SlotSource,
+    UserUttered,
+)
+from mock_server.dialogue.model import Assistant, Button, Json
+from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.understand import understand
+from mock_server.project.assemble import assemble
+
+DOMAIN = """
+slots:
+  account: {type: text}
+  payee: {type: text}
+  handle: {type: text}
+  amount: {type: float}
+  timing: {type: categorical, values: [now, future]}
+  colour: {type: categorical, values: [red, stop]}
+  confirm: {type: bool}
+  agreed: {type: categorical, values: ["Yes", "No"]}
+  secret: {type: float, mappings: [{type: controlled}]}
+responses:
+  utter_x: [{text: x}]
+"""
+FLOWS = """
+flows:
+  transfer_money:
+    description: Send money to friends and family.
+    steps:
+      - collect: account
+      - collect: payee
+      - collect: handle
+      - collect: amount
+      - collect: timing
+      - collect: agreed
+      - collect: secret
+      - collect: confirm
+  list_payees:
+    description: Display the authorised payees.
+    steps: [{action: utter_x}]
+  add_payee:
+    description: Add a new payee.
+    steps: [{action: utter_x}]
+  cancel_subscription:
+    description: End a subscription.
+    steps: [{action: utter_x}]
+  hidden_offers:
+    description: Show hidden offers.
+    if: slots.amount > 5
+    steps: [{action: utter_x}]
+"""
+MOCK = """
+understand:
+  - match: "(?i)wire (?P<sum>\\\\d+)(?: to (?P<who>\\\\w+))?$"
+    commands: [StartFlow(transfer_money), "SetSlot(amount, {sum})", "SetSlot(payee, {who})"]
+  - examples: [where is my cash]
+    threshold: 0.9
+    commands: [StartFlow(list_payees)]
+"""
+CONFIG = "pipeline: [{name: G, user_input: {max_characters: 60}}]"
+ASSISTANT = assemble(
+    {"domain.yml": DOMAIN, "data/flows.yml": FLOWS, "mock.yml": MOCK, "config.yml": CONFIG}
+)
+BUTTONS = (
+    Button("Immediate", "/SetSlots(timing=now)"),
+    Button("Later!", "/SetSlots(timing=future)"),
+)
+
+
+def situation(
+    asked: str | None = None,
+    filled: Mapping[str, Json] | None = None,
+    buttons: tuple[Button, ...] = (),
+    assistant: Assistant = ASSISTANT,
+) -> DialogueState:
+    """A conversation in which flow transfer_money asks for slot `asked`."""
+    events: list[Event] = []
+    if asked:
+        context: Mapping[str, Json] = {"collect": asked}
+        events.append(FramePushed(Frame("1", "transfer_money", "x")))
+        events.append(FramePushed(Frame("2", "pattern_collect_information", "x", context=context)))
+    events += [SlotSet(n, v, SlotSource.USER) for n, v in (filled or {}).items()]
+    events += [BotUttered("?", buttons), UserUttered("…")]
+    state = initial_state(assistant)
+    for event in events:
+        state = apply(state, event)
+    return state
+
+
+def said(text: str, state: DialogueState | None = None) -> tuple[Command, ...]:
+    return understand(ASSISTANT, state or situation(), text).commands
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("I want to transfer money", (StartFlow("transfer_money"),)),
+        ("send 50 to Joe", (StartFlow("transfer_money"), SetSlot("amount", 50.0))),
+        (
+            "send 5.50 now, yes",
+            (StartFlow("transfer_money"), SetSlot("amount", 5.5), SetSlot("timing", "now")),
+        ),
+        ("payee", (Clarify(("list_payees", "add_payee")),)),
+        ("hidden offers", (CannotHandle(),)),
+        ("stop", (CannotHandle(),)),
+        ("skip", (CannotHandle(),)),
+        ("hello there", (ChitChat(),)),
+        ("again", (RepeatLastBotMessages(),)),
+        ("I want to talk to a human", (HumanHandoff(),)),
+        ("the human body is made of water mostly", (CannotHandle(),)),
+        ("I want to cancel my subscription", (StartFlow("cancel_subscription"),)),
+        ("/StartFlow(add_payee)", (StartFlow("add_payee"),)),
+        ("gibberish", (CannotHandle(),)),
+        (
+            "wire 5 to Joe",
+            (StartFlow("transfer_money"), SetSlot("amount", "5"), SetSlot("payee", "Joe")),
+        ),
+        ("wire 5", (StartFlow("transfer_money"), SetSlot("amount", "5"))),
+        ("where's my cash?", (StartFlow("list_payees"),)),
+    ],
+)
+def test_message_outside_a_flow(text: str, commands: tuple[Command, ...]):
+    assert said(text) == commands
+
+
+def test_empty_and_long_messages_are_errors():
+    assert said("  ") == (ReportError("rasa_internal_error_user_input_empty"),)
+    info = (("max_characters", 60),)
+    assert said("x" * 61) == (ReportError("rasa_internal_error_user_input_too_long", info),)
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("Electric Company", (SetSlot("account", "Electric Company"),)),
+        ("checking account", (SetSlot("account", "checking account"),)),
+        ("it's Savings", (SetSlot("account", "Savings"),)),
+        ("payee", (SetSlot("account", "payee"),)),
+        ("who are my payees", (StartFlow("list_payees"),)),
+        ("add payee Brad", (StartFlow("add_payee"),)),
+        ("I want to transfer money", (StartFlow("transfer_money"),)),
+        ("never mind", (CancelFlow(),)),
+        ("I changed my mind, stop.", (CancelFlow(),)),
+        ("I want to cancel my subscription", (StartFlow("cancel_subscription"),)),
+        ("skip this", (SkipQuestion(),)),
+        ("what did you say?", (RepeatLastBotMessages(),)),
+        ("hello", (ChitChat(),)),
+        ("sorry, I meant 65", (SetSlot("account", "65"),)),
+    ],
+)
+def test_free_text_is_asked(text: str, commands: tuple[Command, ...]):
+    assert said(text, situation("account")) == commands
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("55", (SetSlot("amount", 55.0),)),
+        ("about $1,200", (SetSlot("amount", 1200.0),)),
+        ("I want to transfer 70", (SetSlot("amount", 70.0),)),
+        ("show me my 3 payees", (StartFlow("list_payees"),)),
+        ("a lot", (CannotHandle(),)),
+        ("12/12/2025", (CannotHandle(),)),
+    ],
+)
+def test_number_is_asked(text: str, commands: tuple[Command, ...]):
+    assert said(text, situation("amount")) == commands
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("immediate", SetSlot("timing", "now", is_direct=True)),
+        ("Later", SetSlot("timing", "future", is_direct=True)),
+        ("immediate please", SetSlot("timing", "now")),
+        ("in the future", SetSlot("timing", "future")),
+    ],
+)
+def test_buttons_are_offered(text: str, command: Command):
+    assert said(text, situation("timing", buttons=BUTTONS)) == (command,)
+
+
+def test_payload_without_a_slash_is_read_as_text():
+    buttons = (Button("Who", "who are my payees"), Button("Bad", "/SetSlots(x"))
+    state = situation("timing", buttons=buttons)
+    assert said("who", state) == (StartFlow("list_payees"),)
+    assert said("bad", state) == (CannotHandle("cannot_handle_invalid_intent"),)
+
+
+def test_value_that_looks_like_cancelling_is_a_value():
+    assert said("stop", situation("colour")) == (SetSlot("colour", "stop"),)
+
+
+FILLED: Mapping[str, Json] = {
+    "account": "Savings",
+    "payee": "Joe",
+    "handle": "@joe",
+    "amount": 55.0,
+    "timing": "now",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("yes please", (SetSlot("confirm", True),)),
+        ("no thanks", (SetSlot("confirm", False),)),
+        ("maybe", (CannotHandle(),)),
+        ("no wait, I meant 65", (SetSlot("amount", 65.0),)),
+        ("change the amount to 70", (SetSlot("amount", 70.0),)),
+        ("sorry I meant in the future", (SetSlot("timing", "future"),)),
+        ("Wait, no, the handle is @bar", (SetSlot("handle", "@bar"),)),
+        ("Wait, it's @jane", (SetSlot("handle", "@jane"),)),
+        ("actually the payee is Jim", (SetSlot("payee", "Jim"),)),
+        ("no, wait", (SetSlot("confirm", False),)),
+        ("actually, cancel", (CancelFlow(),)),
+        ("actually, who are my payees", (StartFlow("list_payees"),)),
+    ],
+)
+def test_confirmation_is_asked(text: str, commands: tuple[Command, ...]):
+    assert said(text, situation("confirm", FILLED)) == commands
+
+
+def test_buttons_of_other_slots_name_no_value():
+    others = (
+        Button("Tomorrow", "/SetSlots(amount=1)"),
+        Button("Today", "today"),
+        Button("Never", "/SetSlots(timing"),
+    )
+    assert said("tomorrow please", situation("timing", buttons=others)) == (CannotHandle(),)
+
+
+def test_yes_or_no_is_never_corrected():
+    state = situation("amount", {"confirm": True})
+    assert said("no wait, I meant no", state) == (CannotHandle(),)
+    assert said("actually, the confirm", state) == (CannotHandle(),)
+
+
+def test_named_slot_is_corrected_while_free_text_is_asked():
+    state = situation("handle", {"payee": "Joe"})
+    assert said("sorry, the payee is Jim", state) == (SetSlot("payee", "Jim"),)
+    assert said("sorry, it's @jim", state) == (SetSlot("handle", "@jim"),)
+
+
+def test_near_flow_is_named_in_the_trace():
+    trace = understand(ASSISTANT, situation(), "fees of a money order abroad").trace
+    reasons = {rule.rule: rule.reason for rule in trace}
+    assert reasons["flow"].startswith("nearest is 'transfer_money' with 0.")
+
+
+def test_correction_to_the_same_value_is_none():
+    assert said("I meant 55", situation("confirm", {"amount": 55.0})) == (CannotHandle(),)
+
+
+def test_flow_whose_guard_holds_is_a_candidate():
+    assert said("hidden offers", situation(filled={"amount": 6.0})) == (StartFlow("hidden_offers"),)
+
+
+def test_handoff_flow_of_the_project_is_preferred():
+    flows = {**ASSISTANT.flows, "human_handoff": ASSISTANT.flows["list_payees"]}
+    handoff = assemble(
+        {
+            "domain.yml": DOMAIN,
+            "data/flows.yml": FLOWS.replace("cancel_subscription", "human_handoff"),
+        }
+    )
+    assert len(handoff.flows) == len(flows) - 1
+    understood = understand(handoff, initial_state(handoff), "connect me to an agent please")
+    assert understood.commands == (StartFlow("human_handoff"),)
+
+
+def test_trace_tells_why_each_rule_lost():
+    trace = understand(ASSISTANT, situation("amount"), "55").trace
+    assert [rule.rule for rule in trace][-1] == "answer"
+    assert [rule.fired for rule in trace] == [False] * (len(trace) - 1) + [True]
+    assert all(rule.reason for rule in trace)
+
+
+ASKED = st.sampled_from([None, "account", "amount", "timing", "confirm", "agreed"])
+
+
+@given(st.text(), ASKED)
+def test_any_text_is_understood_somehow(text: str, asked: str | None):
+    understood = understand(ASSISTANT, situation(asked, FILLED if asked else None), text)
+    assert understood.commands
+    assert understood.trace[-1].fired
