@@ -10,17 +10,23 @@ from mock_server.errors import ConditionError
 CACHED_CONDITIONS = 4096
 
 
-@lru_cache(maxsize=CACHED_CONDITIONS)
 def compile_condition(source: str) -> Predicate:
     """Return the predicate that `source`, free of Jinja, spells.
 
     Raises:
         ConditionError: pypred cannot read it.
     """
+    read = _read(source)
+    if isinstance(read, str):
+        raise ConditionError(source, read)
+    return read
+
+
+@lru_cache(maxsize=CACHED_CONDITIONS)
+def _read(source: str) -> Predicate | str:
+    """The predicate, or why there is none: a loop may ask for either many times."""
     predicate = Predicate(source)
-    if not predicate.is_valid():
-        raise ConditionError(source, "; ".join(predicate.errors()["errors"]))
-    return predicate
+    return predicate if predicate.is_valid() else "; ".join(predicate.errors()["errors"])
 
 
 def evaluate(source: str, document: Document) -> bool:

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 
 from mock_server.dialogue.collecting import ask
-from mock_server.dialogue.events import Frame, FrameMoved, FrameRemoved, SlotSet, SlotSource
+from mock_server.dialogue.events import (
+    FlowCancelled,
+    Frame,
+    FrameMoved,
+    FrameRemoved,
+    SlotSet,
+    SlotSource,
+)
 from mock_server.dialogue.model import CollectStep, Json
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
@@ -62,7 +69,9 @@ def correct_flow_slot(turn: Turn) -> Steps:
 def _take_back(turn: Turn, frame: Frame, step_id: str, running: Frame) -> Steps:
     """Move `frame` to its step `step_id`, without the questions and children above it."""
     above = turn.stack[index_of(turn.stack, frame.id) + 1 : index_of(turn.stack, running.id)]
-    for other in above:
+    for other in reversed(above):
+        if not other.is_pattern:
+            yield FlowCancelled(other.flow_id, other.step_id)
         if not other.is_pattern or other.flow_id == COLLECT_PATTERN:
             yield FrameRemoved(other.id)
     yield FrameMoved(frame.id, step_id)

@@ -1,6 +1,6 @@
 """Rasa's default actions, as far as a mock needs them: name → what happens."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from mock_server.dialogue.conditions import evaluate
@@ -54,14 +54,11 @@ def _refusal(turn: Turn) -> Answer[str | None]:
     return None
 
 
-def _rejections(frame: Frame) -> Iterator[tuple[str, str]]:
+def _rejections(frame: Frame) -> list[tuple[str, str]]:
+    """The rejections that the question was pushed with: condition and response of each."""
     listed = frame.context.get("rejections")
-    for rejection in listed if isinstance(listed, list) else []:
-        match rejection:
-            case {"if": str(condition), "utter": str(response)}:
-                yield condition, response
-            case _:
-                pass
+    entries = listed if isinstance(listed, list) else []
+    return [(str(e["if"]), str(e["utter"])) for e in entries if isinstance(e, dict)]
 
 
 def _cancel_flow(turn: Turn) -> Steps:

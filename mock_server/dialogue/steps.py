@@ -53,12 +53,12 @@ def run_until_listening(turn: Turn) -> Steps:
 
 
 def _run(turn: Turn, limit: int) -> Steps:
-    for _ in range(limit):
-        if turn.state.is_listening or not turn.stack:
-            return
+    taken = 0
+    while turn.stack and not turn.state.is_listening:
+        if taken == limit:
+            raise FlowLoop(turn.top.flow_id, limit)
+        taken += 1
         yield from _step(turn)
-    if not turn.state.is_listening and turn.stack:
-        raise FlowLoop(turn.top.flow_id, limit)
 
 
 def _step(turn: Turn) -> Steps:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from mock_server.dialogue.events import BotUttered, Event, FlowStarted
+from mock_server.dialogue.events import BotUttered, Event, FlowCancelled, FlowStarted
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 
@@ -31,7 +31,8 @@ def test_several_values_are_corrected_at_once(bank: Assistant, converse: Convers
 
 def test_correction_of_a_caller_leaves_its_child(bank: Assistant, converse: Converse) -> None:
     state, turns = converse(bank, [*TO_SPEED, "SetSlot(recipient, Jane)"])
-    assert FlowStarted("timing") in turns[-1]
+    life = [e for e in turns[-1] if isinstance(e, FlowCancelled | FlowStarted)]
+    assert life == [FlowCancelled("timing", "timing_0_collect_speed"), FlowStarted("timing")]
     assert [frame.flow_id for frame in state.stack] == [
         "transfer",
         "timing",
@@ -87,3 +88,14 @@ def test_corrected_slot_is_validated(bank: Assistant, converse: Converse) -> Non
         "Which German IBAN?",
     ]
     assert state.slots["iban"] is None
+
+
+def test_correction_leaves_the_other_commands_their_patterns(
+    bank: Assistant, converse: Converse
+) -> None:
+    _, turns = converse(bank, [*TO_CONFIRM, "SetSlot(amount, 7);ChitChat()"])
+    assert texts(turns[-1]) == [
+        "Corrected: amount is now 7.0.",
+        "Sorry, that is nothing I can help with.",
+        "Send 7.0 to Joe?",
+    ]

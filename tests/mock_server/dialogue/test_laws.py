@@ -225,7 +225,7 @@ def hold(
     return turns
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(flows=flow_sets, conversation=conversations)
 def test_every_turn_ends_listening(
     flows: dict[str, Flow],
@@ -238,7 +238,7 @@ def test_every_turn_ends_listening(
         assert state.is_listening
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(flows=flow_sets, conversation=conversations)
 def test_equal_conversations_have_equal_events(
     flows: dict[str, Flow],
@@ -248,7 +248,7 @@ def test_equal_conversations_have_equal_events(
     assert hold(assistant, conversation) == hold(assistant, conversation)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(flows=flow_sets, conversation=conversations)
 def test_stack_is_sound(
     flows: dict[str, Flow],
@@ -263,7 +263,7 @@ def test_stack_is_sound(
             assert frame.step_id == END or frame.step_id in steps
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(flows=flow_sets, conversation=conversations)
 def test_every_user_flow_that_started_ended_or_is_on_the_stack(
     flows: dict[str, Flow],
@@ -285,7 +285,7 @@ def test_every_user_flow_that_started_ended_or_is_on_the_stack(
         assert sorted(on_stack) == sorted(open_flows)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(flows=flow_sets, conversation=conversations, stop=st.integers(0, 60))
 def test_turn_cancelled_anywhere_leaves_nothing_behind(
     flows: dict[str, Flow],

@@ -40,6 +40,7 @@ from mock_server.dialogue.state import DialogueState
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 
 TO_END = (Branch(END),)
+NOTED = ActionStep("memo_1_action_utter_noted", "utter_noted", TO_END)
 
 
 def responses(turn: Iterable[Event]) -> list[str | None]:
@@ -365,3 +366,25 @@ def test_failed_session_start_does_not_stop_the_message(
     )
     assert len(warnings(turn)) == 1
     assert turn[-1] == Listened()
+
+
+def test_collect_pattern_that_leaves_the_slot_empty_asks_for_ever(
+    bank: Assistant, converse: Converse
+) -> None:
+    assistant = with_flow(bank, flow_id="pattern_collect_information")
+    state, [turn] = converse(assistant, ["StartFlow(memo)"])
+    assert responses(turn) == ["utter_internal_error_rasa"]
+    assert state.stack == ()
+
+
+def test_call_that_a_new_version_replaced_is_not_returned_to(
+    bank: Assistant, converse: Converse
+) -> None:
+    call = CallStep("call", "memo", TO_END)
+    state, _ = converse(with_flow(bank, call), ["StartFlow(odd)"])
+    action = ActionStep("call", "utter_balance", TO_END)
+    memo = replace(bank.flows["memo"], steps={**bank.flows["memo"].steps, NOTED.id: NOTED})
+    newer = with_flow(replace(bank, flows={**bank.flows, "memo": memo}), action)
+    state, [turn] = converse(newer, ["SetSlot(note, x)"], state=state)
+    assert responses(turn) == ["utter_noted", "utter_balance"]
+    assert state.stack == ()
