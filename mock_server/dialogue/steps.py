@@ -7,14 +7,21 @@ from mock_server.dialogue.collecting import collect
 from mock_server.dialogue.events import (
     Frame,
     FrameMoved,
-    FrameRemoved,
     FrameType,
     Listened,
     SlotSet,
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.lifecycle import fail, finish, go_on, leave, next_step, start
+from mock_server.dialogue.lifecycle import (
+    cancel_frames,
+    fail,
+    finish,
+    go_on,
+    leave,
+    next_step,
+    start,
+)
 from mock_server.dialogue.model import (
     PATTERN_PREFIX,
     ActionStep,
@@ -35,7 +42,7 @@ STEPS_AFTER_LOOP = 50
 def run_until_listening(turn: Turn) -> Steps:
     """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
 
-    A turn of too many steps is an internal error; if that does not end it, the stack is dropped.
+    A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
     """
     try:
         yield from _run(turn, STEPS_PER_TURN)
@@ -46,8 +53,7 @@ def run_until_listening(turn: Turn) -> Steps:
             yield from _run(turn, STEPS_AFTER_LOOP)
         except FlowLoop as again:
             yield Warned(str(again))
-            for frame in reversed(turn.stack):
-                yield FrameRemoved(frame.id)
+            yield from cancel_frames(turn, turn.stack)
     if not turn.state.is_listening:
         yield Listened()
 

@@ -113,11 +113,12 @@ def test_endless_error_pattern_leaves_an_empty_stack(bank: Assistant, converse: 
     assert state.stack == ()
 
 
-def test_endless_flows_below_an_error_are_dropped(bank: Assistant, converse: Converse) -> None:
+def test_endless_flows_below_an_error_are_cancelled(bank: Assistant, converse: Converse) -> None:
     noop = NoopStep("again", (Branch("again"),))
     assistant = with_flow(with_flow(bank, noop, flow_id="other"), noop)
     state, [turn] = converse(assistant, ["StartFlow(odd);StartFlow(other)"])
     assert len(warnings(turn)) == 2
+    assert [e.flow_id for e in turn if isinstance(e, FlowCancelled)] == ["odd", "other"]
     assert turn[-1] == Listened()
     assert state.stack == ()
 
