@@ -1,0 +1,114 @@
+"""Logs to fold, written by hand as a session would write them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector.core.entries import (
+    Channel,
+    Entry,
+    Failed,
+    FailureKind,
+    FrameReceived,
+    Purpose,
+    RequestSent,
+    ResponseEnded,
+    ResponseStarted,
+)
+
+
+class Script:
+    """Writes the log of a session, 10 ms between entries."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._exchange = 0
+
+    def _next(self) -> tuple[int, float]:
+        return len(self.entries) + 1, len(self.entries) * 10.0
+
+    def request(self, purpose: Purpose, method: str, params: Any) -> "Script":
+        self._exchange += 1
+        envelope = {"jsonrpc": "2.0", "id": "r", "method": method, "params": params}
+        body = b"" if purpose is Purpose.CARD else json.dumps(envelope).encode()
+        self.entries.append(
+            RequestSent(*self._next(), self._exchange, purpose, "POST", "http://a/", (), body)
+        )
+        return self
+
+    def send(self, text: str, *, stream: bool = False, **message: Any) -> "Script":
+        parts = [{"kind": "text", "text": text}]
+        params = {"message": {"messageId": "m", "role": "user", "parts": parts, **message}}
+        if stream:
+            return self.request(Purpose.STREAM, "message/stream", params)
+        return self.request(Purpose.SEND, "message/send", params)
+
+    def respond(self, status: int = 200, media_type: str = "application/json") -> "Script":
+        headers = (("content-type", media_type),)
+        self.entries.append(
+            ResponseStarted(*self._next(), self._exchange, status, "HTTP/1.1", headers)
+        )
+        return self
+
+    def frame(self, raw: bytes, channel: Channel = Channel.RESPONSE) -> "Script":
+        self.entries.append(FrameReceived(*self._next(), self._exchange, channel, raw))
+        return self
+
+    def result(self, result: Any) -> "Script":
+        return self.frame(json.dumps({"jsonrpc": "2.0", "id": "r", "result": result}).encode())
+
+    def event(self, result: Any) -> "Script":
+        envelope = json.dumps({"jsonrpc": "2.0", "id": "r", "result": result})
+        return self.frame(f"data: {envelope}\n\n".encode(), Channel.SSE)
+
+    def end(self) -> "Script":
+        self.entries.append(ResponseEnded(*self._next(), self._exchange))
+        return self
+
+    def fail(self, kind: FailureKind, message: str = "broken") -> "Script":
+        self.entries.append(Failed(*self._next(), self._exchange, kind, message))
+        return self
+
+    def reply(self, result: Any) -> "Script":
+        return self.respond().result(result).end()
+
+    @staticmethod
+    def task(state: str = "completed", text: str = "", **more: Any) -> dict[str, Any]:
+        """A task whose status message says `text` and holds `data`, if given."""
+        data = more.pop("data", None)
+        parts: list[Any] = [{"kind": "text", "text": text}] if text else []
+        parts += [{"kind": "data", "data": data}] if data is not None else []
+        status: dict[str, Any] = {"state": state}
+        if parts:
+            ids = {"messageId": f"m-{text}", "taskId": more.get("id", "t"), "contextId": "c"}
+            status["message"] = {"kind": "message", "role": "agent", "parts": parts, **ids}
+        return {"kind": "task", "id": "t", "contextId": "c", "status": status, **more}
+
+    @staticmethod
+    def update(state: str, text: str = "", *, final: bool = False) -> dict[str, Any]:
+        task = Script.task(state, text)
+        return {
+            "kind": "status-update",
+            "taskId": "t",
+            "contextId": "c",
+            "final": final,
+            "status": task["status"],
+        }
+
+    @staticmethod
+    def chunk(text: str, *, append: bool = True, last: bool = False) -> dict[str, Any]:
+        parts = [{"kind": "text", "text": text}]
+        return {
+            "kind": "artifact-update",
+            "taskId": "t",
+            "contextId": "c",
+            "artifact": {"artifactId": "a", "name": "fee", "parts": parts},
+            "append": append,
+            "lastChunk": last,
+        }
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()

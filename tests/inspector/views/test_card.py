@@ -1,0 +1,91 @@
+"""The card as a reader wants it."""
+
+import json
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inspector.core.entries import Purpose
+from inspector.views.card import EMPTY, CardView, step
+
+if TYPE_CHECKING:
+    from conftest import Script
+
+CARD: dict[str, Any] = {
+    "name": "Bank",
+    "version": "1.2",
+    "description": "A bank",
+    "url": "http://a/",
+    "protocolVersion": "0.3.0",
+    "preferredTransport": "JSONRPC",
+    "additionalInterfaces": [{"transport": "JSONRPC", "url": "http://a/"}],
+    "capabilities": {"streaming": True, "pushNotifications": False},
+    "defaultInputModes": ["text/plain"],
+    "defaultOutputModes": ["text/plain"],
+    "securitySchemes": {"jwt": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+    "security": [{"jwt": []}],
+    "skills": [
+        {"id": "transfer", "name": "T", "description": "d", "tags": ["flow"], "examples": ["e"]},
+        {"id": "pattern_x", "name": "P", "description": "d", "tags": ["conversation-repair"]},
+    ],
+}
+
+
+def fold(script: "Script", card: Any, *, status: int = 200) -> CardView | None:
+    script.request(Purpose.CARD, "", None).respond(status)
+    script.frame(card if isinstance(card, bytes) else json.dumps(card).encode()).end()
+    view = reduce(step, script.entries, EMPTY)
+    assert view.asked == {}
+    return view.card
+
+
+@pytest.mark.req("CARDV-1")
+def test_a_card_is_rendered(script: "Script") -> None:
+    card = fold(script, CARD)
+    assert card is not None
+    assert (card.name, card.version, card.url) == ("Bank", "1.2", "http://a/")
+    assert card.transports == (("JSONRPC", "http://a/"),)
+    assert card.capabilities == (("streaming", True), ("pushNotifications", False))
+    assert card.security == ("jwt: http bearer JWT",)
+    assert card.skills[0].examples == ("e",)
+    assert card.findings == ()
+    assert json.loads(card.raw) == CARD
+
+
+@pytest.mark.req("CARDV-2")
+def test_repair_skills_are_apart(script: "Script") -> None:
+    card = fold(script, CARD)
+    assert card is not None
+    assert [skill.is_repair for skill in card.skills] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"skills": []}, "no skills: Rasa serves such a placeholder until its model has loaded"),
+        ({"name": 5}, "expected string, found number"),
+        ({"url": "http://0.0.0.0/"}, "no client can reach"),
+        ({"url": "http://b/"}, "another origin than the card"),
+        ({"url": "a:1", "additionalInterfaces": []}, "is not an http or https URL"),
+        ({"preferredTransport": "GRPC", "additionalInterfaces": []}, "no JSON-RPC interface"),
+    ],
+)
+@pytest.mark.req("CARDV-1", "CARDV-2")
+def test_what_is_odd_is_found(script: "Script", change: Any, message: str) -> None:
+    card = fold(script, {**CARD, **change})
+    assert card is not None
+    assert any(message in finding.message for finding in card.findings)
+
+
+def test_a_card_of_1_0_is_read(script: "Script") -> None:
+    interface = {"url": "http://a/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
+    card = fold(script, {"name": "Bank", "supportedInterfaces": [interface]})
+    assert card is not None
+    assert card.url == "http://a/"
+    assert [finding.section for finding in card.findings] == ["A2A 1.0 §4.4.1"]
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"<html>", 200), (b"[]", 200), (b"{}", 404)])
+def test_what_is_no_card_is_left_out(script: "Script", body: bytes, status: int) -> None:
+    assert fold(script, body, status=status) is None

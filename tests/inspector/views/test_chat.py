@@ -1,0 +1,115 @@
+"""The conversation, as people would read it."""
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.entries import FailureKind, Purpose
+from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
+
+if TYPE_CHECKING:
+    from conftest import Script
+
+
+def fold(script: "Script") -> Chat:
+    return reduce(step, script.entries, EMPTY)
+
+
+def test_turn_and_answer(script: "Script") -> None:
+    script.send("send money", metadata={"slots": {"amount": 50}})
+    script.reply(script.task("input-required", "Which account?"))
+    you, agent = fold(script).said
+    assert (you.speaker, you.text, you.slots, you.slot_shapes) == (
+        "you",
+        "send money",
+        {"amount": 50},
+        ("metadata",),
+    )
+    assert (agent.speaker, agent.text, agent.state) == ("agent", "Which account?", "input-required")
+
+
+def test_slot_markers_are_not_part_of_what_was_said(script: "Script") -> None:
+    script.send('hi\nSLOTS: {"a": 1}')
+    [you] = fold(script).said
+    assert (you.text, you.slots, you.slot_shapes) == ("hi", {"a": 1}, ("line",))
+
+
+@pytest.mark.req("OUT-2a")
+def test_buttons_are_offers(script: "Script") -> None:
+    text = "Which account?\n1: checking (/SetSlots(a=b))\n2: savings"
+    script.send("x").reply(script.task("input-required", text))
+    agent = fold(script).said[-1]
+    assert agent.text == "Which account?"
+    assert agent.offers == (
+        Offer(1, "checking", "/SetSlots(a=b)"),
+        Offer(2, "savings", "savings"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["2: not the first", "1: a (b)\nthen more", "list:\n1: a\n3: c", "", "1:x"]
+)
+def test_what_is_no_row_of_buttons_stays(text: str) -> None:
+    assert read_offers(text) == (text, ())
+
+
+@given(
+    st.text(st.characters(categories=("L",)), max_size=8),
+    st.lists(st.text(st.characters(categories=("L",)), min_size=1), max_size=6),
+)
+def test_offers_are_cut_off_and_nothing_else(text: str, titles: list[str]) -> None:
+    lines = [f"{number}: {title} (/{title})" for number, title in enumerate(titles, 1)]
+    rest, offers = read_offers("\n".join([text, *lines]))
+    assert rest == text
+    assert [offer.title for offer in offers] == titles
+    assert [offer.payload for offer in offers] == [f"/{title}" for title in titles]
+
+
+def test_a_stream_says_each_message_once(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    script.event(script.task("submitted"))
+    script.event(script.update("working", "one moment"))
+    script.event(script.update("working", "one moment"))
+    script.event(script.chunk("a", append=False)).event(script.chunk("b"))
+    script.event(script.update("completed", final=True)).end()
+    script.request(Purpose.GET, "tasks/get", {"id": "t"}).reply(script.task("completed", "ab"))
+    view = fold(script)
+    assert [(one.text, one.state) for one in view.said[1:]] == [
+        ("one moment", "working"),
+        ("ab", "completed"),
+    ]
+    assert (len(view.running), view.streamed) == (0, {})
+
+
+def test_artifacts_speak_where_the_status_is_silent(script: "Script") -> None:
+    artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": "echo"}]}
+    script.send("x").reply(script.task("completed", artifacts=[artifact]))
+    assert fold(script).said[-1].text == "echo"
+
+
+def test_a_silent_end_is_told_by_its_state(script: "Script") -> None:
+    script.send("x").reply(script.task("rejected"))
+    agent = fold(script).said[-1]
+    assert (agent.text, agent.state) == ("", "rejected")
+
+
+def test_a_bare_message_is_an_answer(script: "Script") -> None:
+    parts = [{"kind": "text", "text": "just a message"}]
+    script.send("x").reply({"kind": "message", "messageId": "m", "role": "agent", "parts": parts})
+    agent = fold(script).said[-1]
+    assert (agent.text, agent.state) == ("just a message", None)
+
+
+@pytest.mark.req("CLI-5")
+def test_a_failure_is_told_where_it_happened(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    script.event(script.update("working")).fail(FailureKind.TIMEOUT, "no end within 1 s")
+    problem = fold(script).said[-1].problem.split("\n")
+    assert problem[0] == "POST http://a/: no end within 1 s"
+    assert problem[1] == "outstanding: the answer to message/stream of task t, for 30 ms"
+    assert problem[2] == "last seen: state working at 20 ms"
+    assert problem[3].startswith("likely: ")
+    assert problem[4].startswith("try: ")

@@ -1,0 +1,102 @@
+"""Slots, their changes, and artifacts as they grow."""
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inspector.core.entries import FailureKind
+from inspector.views.data import EMPTY, DataView, step
+from inspector.views.slots import SlotChange, SlotRow, compare
+
+if TYPE_CHECKING:
+    from conftest import Script
+
+
+def fold(script: "Script") -> DataView:
+    return reduce(step, script.entries, EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ({}, {"a": 1}, SlotChange.ADDED),
+        ({"a": None}, {"a": 1}, SlotChange.ADDED),
+        ({"a": 1}, {"a": 1}, SlotChange.SAME),
+        ({"a": 1}, {"a": 2}, SlotChange.CHANGED),
+        ({"a": 1}, {"a": True}, SlotChange.CHANGED),
+        ({"a": 1}, {"a": None}, SlotChange.CLEARED),
+        ({"a": 1}, {}, SlotChange.CLEARED),
+    ],
+)
+@pytest.mark.req("DATA-1")
+def test_changes(before: Any, after: Any, change: SlotChange) -> None:
+    [row] = compare(before, after, {})
+    assert row.change is change
+    assert row.previous == before.get("a")
+
+
+def test_a_seeded_value_is_marked_only_where_it_stayed() -> None:
+    rows = compare({}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    assert [row.is_seeded for row in rows] == [True, False]
+
+
+@pytest.mark.req("DATA-1")
+def test_each_turn_is_compared_with_the_one_before(script: "Script") -> None:
+    first = {"state": "input_required", "active_flow": "transfer", "slots": {"amount": 50}}
+    second = {
+        "state": "completed",
+        "slots": {"recipient": "Joe"},
+        "persisted_slots": {"recipient": "Joe"},
+    }
+    script.send("x", metadata={"slots": {"amount": 50}}).reply(script.task(data=first))
+    script.send("Joe").reply(script.task(data=second))
+    one, two = fold(script).turns
+    assert one.slots == (SlotRow("amount", 50, None, SlotChange.ADDED, is_seeded=True),)
+    assert one.active_flow == "transfer"
+    assert two.slots == (
+        SlotRow("recipient", "Joe", None, SlotChange.ADDED),
+        SlotRow("amount", None, 50, SlotChange.CLEARED),
+    )
+    assert two.persisted_slots == {"recipient": "Joe"}
+    assert two.active_flow is None
+    assert two.parts == (second,)
+
+
+def test_contexts_are_told_apart(script: "Script") -> None:
+    script.send("x").reply(script.task(data={"slots": {"a": 1}}))
+    script.send("x").reply(script.task(data={"slots": {"a": 2}}, contextId="other"))
+    assert fold(script).turns[1].slots[0].change is SlotChange.ADDED
+
+
+def test_failures_are_told(script: "Script") -> None:
+    told = {"error_type": "internal", "error_info": {"action": "a"}, "reason": "r"}
+    script.send("x").reply(script.task("failed", data=told))
+    [turn] = fold(script).turns
+    assert (turn.error_type, turn.error_info, turn.reason) == ("internal", {"action": "a"}, "r")
+
+
+def test_a_turn_without_slots_keeps_those_known(script: "Script") -> None:
+    script.send("x").reply(script.task(data={"slots": {"a": 1}}))
+    script.send("x").reply(script.task("working"))
+    [row] = fold(script).turns[1].slots
+    assert (row.value, row.change) == (1, SlotChange.SAME)
+
+
+@pytest.mark.req("TIME-1")
+def test_an_artifact_grows_chunk_by_chunk(script: "Script") -> None:
+    script.send("x", stream=True)
+    script.event(script.chunk("1", append=False))
+    script.event(script.chunk("2")).event(script.chunk("3", last=True))
+    [artifact] = fold(script).turns[-1].artifacts
+    assert (artifact.name, artifact.text, artifact.chunks) == ("fee", "123", 3)
+    assert artifact.is_complete
+    assert len(artifact.parts) == 3
+    script.event(script.chunk("new", append=False)).end()
+    [artifact] = fold(script).turns[-1].artifacts
+    assert (artifact.text, artifact.chunks, artifact.is_complete) == ("new", 1, False)
+
+
+def test_a_broken_exchange_leaves_nothing_open(script: "Script") -> None:
+    script.send("x").fail(FailureKind.CONNECT)
+    assert fold(script) == EMPTY

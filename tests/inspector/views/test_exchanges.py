@@ -1,0 +1,76 @@
+"""The wire view: times, sizes and findings of each exchange."""
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.core.entries import Channel, Purpose
+from inspector.views.exchanges import EMPTY, Exchanges, find, step
+
+if TYPE_CHECKING:
+    from conftest import Script
+
+
+def fold(script: "Script") -> Exchanges:
+    return reduce(step, script.entries, EMPTY)
+
+
+@pytest.mark.req("WIRE-1")
+def test_times_and_sizes(script: "Script") -> None:
+    script.send("x").respond().result(script.task()).end()
+    [exchange] = fold(script)
+    assert exchange.rpc_method == "message/send"
+    assert (exchange.first_byte_ms, exchange.total_ms) == (10, 30)
+    assert exchange.size_bytes == len(exchange.frames[0].raw)
+    assert list(exchange.findings) == []
+    assert exchange.last_reply is not None
+
+
+def test_a_card_has_no_method_and_is_no_reply(script: "Script") -> None:
+    script.request(Purpose.CARD, "", None).respond().frame(b"{}").end()
+    [exchange] = fold(script)
+    assert exchange.rpc_method is None
+    assert list(exchange.findings) == []
+
+
+@pytest.mark.req("WIRE-0")
+def test_findings_are_gathered(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/plain")
+    script.frame(b"data: <html>\n", Channel.SSE).end()
+    [exchange] = fold(script)
+    assert [one.message for one in exchange.findings] == [
+        "content type 'text/plain', expected text/event-stream or application/json",
+        "the stream ended inside an event",
+        "not JSON: Expecting value at line 1 column 1",
+        "the stream ended without a final update",
+    ]
+
+
+def test_an_empty_stream_is_found(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream").end()
+    [exchange] = fold(script)
+    assert [one.message for one in exchange.findings] == ["the stream held no event"]
+
+
+def test_an_error_ends_a_stream(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    error = b'{"jsonrpc":"2.0","id":"r","error":{"code":-32001,"message":"m"}}'
+    script.frame(b"data: " + error + b"\n\n", Channel.SSE).end()
+    [exchange] = fold(script)
+    assert list(exchange.findings) == []
+
+
+def test_exchanges_are_found_by_number(script: "Script") -> None:
+    script.send("x").send("y")
+    view = fold(script)
+    second = find(view, 2)
+    assert second is not None
+    assert second.id == 2
+    assert find(view, 3) is None
+
+
+def test_no_wire_but_the_status_is_checked_of_an_http_error(script: "Script") -> None:
+    script.send("x", stream=True).respond(401, "text/html").end()
+    [exchange] = fold(script)
+    assert list(exchange.findings) == []

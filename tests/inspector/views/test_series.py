@@ -1,0 +1,57 @@
+"""A series is a tuple that grows cheaply."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.views.series import Series
+
+lengths = st.integers(0, 40) | st.sampled_from([31, 32, 33, 1023, 1024, 1025, 1057])
+
+
+@given(lengths)
+def test_appending_gives_the_items_in_order(length: int) -> None:
+    series: Series[int] = Series()
+    for item in range(length):
+        series = series.append(item)
+    assert list(series) == list(range(length))
+    assert len(series) == length
+    assert series == Series(range(length))
+    assert hash(series) == hash(Series(range(length)))
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=1100), st.integers(0))
+def test_setting_changes_one_place_of_a_copy(items: list[int], place: int) -> None:
+    place %= len(items)
+    series = Series(items)
+    changed = series.set(place, -7)
+    assert list(series) == items
+    assert list(changed) == [*items[:place], -7, *items[place + 1 :]]
+
+
+def test_two_futures_of_one_series_do_not_meet() -> None:
+    series = Series(range(33))
+    assert list(series.append(1))[-1] == 1
+    assert list(series.append(2))[-1] == 2
+    assert len(series) == 33
+
+
+def test_it_is_indexed_and_sliced_as_a_tuple() -> None:
+    series = Series(range(100))
+    assert (series[0], series[99], series[-1]) == (0, 99, 99)
+    assert series[10:20:3] == (10, 13, 16, 19)
+    assert series[-2:] == (98, 99)
+    assert Series([1]).extend([2, 3]) == Series([1, 2, 3])
+    assert repr(Series([1, 2])) == "Series([1, 2])"
+    assert Series([1]) != (1,)
+
+
+@pytest.mark.parametrize("place", [3, -4])
+def test_there_is_nothing_outside(place: int) -> None:
+    with pytest.raises(IndexError):
+        Series([1, 2, 3])[place]
+
+
+def test_only_places_that_are_there_can_be_set() -> None:
+    with pytest.raises(IndexError):
+        Series([1]).set(1, 2)
