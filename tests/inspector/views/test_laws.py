@@ -25,10 +25,26 @@ from inspector.views import card, chat, data, exchanges, timeline
 VIEWS: list[Any] = [card, chat, data, exchanges, timeline]
 
 names = st.sampled_from(
-    (
-        "kind id taskId contextId status state message parts artifact artifacts artifactId "
-        "text data slots append final url skills"
-    ).split()
+    [
+        "kind",
+        "id",
+        "taskId",
+        "contextId",
+        "status",
+        "state",
+        "message",
+        "parts",
+        "artifact",
+        "artifacts",
+        "artifactId",
+        "text",
+        "data",
+        "slots",
+        "append",
+        "final",
+        "url",
+        "skills",
+    ]
 )
 words = st.sampled_from(["task", "status-update", "artifact-update", "working", "completed", "t"])
 trees: st.SearchStrategy[Any] = st.recursive(
