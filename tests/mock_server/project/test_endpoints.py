@@ -1,0 +1,162 @@
+"""`endpoints.yml: a2a_server`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mock_server.project.auth import JwtAuth
+from mock_server.project.endpoints import A2AServer, read_a2a_server
+from mock_server.project.findings import Findings
+from mock_server.project.nodes import parse
+
+FILE = Path("conf/endpoints.yml")
+
+
+def read(
+    block: str, environment: Mapping[str, str] | None = None, description: str | None = None
+) -> tuple[A2AServer, list[str]]:
+    found = Findings()
+    root = parse(str(FILE), block, found)
+    server = read_a2a_server(root, FILE, environment or {}, description, found)
+    return server, [f"{p.location.line}: {p.code}: {p.text}; {p.mend}" for p in found.problems]
+
+
+@pytest.mark.req("CFG-1")
+def test_defaults():
+    assert read("a2a_server: {description: A bank.}") == (A2AServer(description="A bank."), [])
+    server = A2AServer(description="A bank.")
+    assert (server.task_timeout_seconds, server.a2a_message_cache_ttl_seconds) == (600, 600)
+    assert (server.max_contexts, server.include_conversation_repair) == (1000, True)
+    assert server.push_notifications_enabled is False
+
+
+@pytest.mark.req("CFG-1", "CFG-9")
+def test_all_keys_are_read():
+    server, problems = read(
+        """
+nlg: {type: rephrase, key: "${NOT_SET}"}
+a2a_server:
+  description: A bank.
+  url: https://bank.example/
+  agent_card_path: cards/bank.json
+  include_conversation_repair: false
+  task_timeout_seconds: 30
+  max_contexts: 0
+  push_notifications_enabled: true
+  push_notification_allowed_hosts: [hooks.example]
+"""
+    )
+    assert problems == []
+    assert server == A2AServer(
+        description="A bank.",
+        url="https://bank.example/",
+        agent_card_path=Path("conf/cards/bank.json"),
+        include_conversation_repair=False,
+        task_timeout_seconds=30,
+        a2a_message_cache_ttl_seconds=30,
+        max_contexts=0,
+        push_notifications_enabled=True,
+        push_notification_allowed_hosts=("hooks.example",),
+    )
+
+
+@pytest.mark.req("TURN-5a")
+@pytest.mark.parametrize(
+    ("keys", "ttl"),
+    [
+        ("task_timeout_seconds: 0", 600),
+        ("task_timeout_seconds: 9", 9),
+        ("a2a_message_cache_ttl_seconds: 0", 0),
+    ],
+)
+def test_ttl_of_the_replay_cache(keys: str, ttl: int):
+    server, _ = read(f"a2a_server: {{description: A bank., {keys}}}")
+    assert server.a2a_message_cache_ttl_seconds == ttl
+
+
+@pytest.mark.req("CFG-3")
+def test_variables_are_replaced():
+    block = 'a2a_server: {description: "${WHO} bank", max_contexts: "${MAX}"}'
+    server, problems = read(block, {"WHO": "My", "MAX": "7"})
+    assert (server.description, server.max_contexts, problems) == ("My bank", 7, [])
+
+
+@pytest.mark.req("CFG-3")
+def test_unset_variable_is_named():
+    _, problems = read('a2a_server:\n  description: "${WHO} bank"\n')
+    assert problems == [
+        "2: config.unset_variable: environment variable WHO is not set; export WHO=…"
+    ]
+
+
+@pytest.mark.req("CFG-4", "CFG-7")
+def test_all_errors_at_once():
+    _, problems = read(
+        """\
+a2a_server:
+  task_timeout_seconds: -1
+  max_contexts: many
+  push_notifications_enabled: perhaps
+  tls: {certificate: x}
+  descripton: A bank.
+"""
+    )
+    assert [problem.split(":")[0] for problem in problems] == ["5", "6", "2", "3", "1", "4"]
+    assert any("--ssl-certificate" in problem for problem in problems)
+    assert any("did you mean 'description'?" in problem for problem in problems)
+    assert any("max_contexts: found 'many', expected an integer of 0" in p for p in problems)
+    assert any("push_notifications_enabled: found 'perhaps'" in p for p in problems)
+
+
+@pytest.mark.req("CFG-5a")
+@pytest.mark.parametrize("block", ["", "a2a_server: {}", "a2a_server:", "action_endpoint: {}"])
+def test_missing_description_prints_the_line_to_add(block: str):
+    _, problems = read(block)
+    assert problems == [
+        "1: validation.a2a_server.missing_description: a2a_server has no description; "
+        'add to endpoints.yml "a2a_server: {description: …}", '
+        "or start with --description TEXT or --relax"
+    ]
+
+
+@pytest.mark.req("CFG-5a")
+def test_given_description_stands_for_the_missing_one():
+    assert read("", description="Bank") == (A2AServer(description="Bank"), [])
+
+
+@pytest.mark.req("CFG-2")
+def test_secret_comes_from_the_environment():
+    block = """
+a2a_server:
+  description: A bank.
+  auth: {type: bearer, jwt: {algorithm: HS256, secret: "${KEY}", issuer: me, audience: you}}
+"""
+    server, problems = read(block, {"KEY": "s3cret"})
+    assert problems == []
+    assert server.auth == JwtAuth("HS256", secret="s3cret", issuer="me", audience="you")
+    assert "s3cret" not in repr(server)
+
+
+@pytest.mark.req("CFG-2")
+@pytest.mark.parametrize(
+    ("auth", "text"),
+    [
+        ("{jwt: {algorithm: HS256, secret: '${K}'}}", "auth.type: found None, expected 'bearer'"),
+        ("{type: basic, jwt: {algorithm: HS256, secret: '${K}'}}", "found 'basic'"),
+        ("{type: bearer}", "public_key_path is required for RS256"),
+        ("{type: bearer, jwt: {algorithm: ES512}}", "public_key_path is required for ES512"),
+        ("{type: bearer, jwt: {public_key_path: none.pem}}", "there is no file 'none.pem'"),
+        ("{type: bearer, jwt: {algorithm: HS512}}", "secret is required for HS512"),
+        ("{type: bearer, jwt: {algorithm: HS256, secret: plain}}", "written in plain text"),
+        ("{type: bearer, jwt: {algorithm: none}}", "algorithm 'none' is not supported"),
+        ("{type: bearer, jwt: {algorithm: HS256, secret: '${K}', isuer: x}}", "no key 'isuer'"),
+        ("{type: bearer, jtw: {}, jwt: {algorithm: HS256, secret: '${K}'}}", "no key 'jtw'"),
+        ("[]", "a2a_server.auth: found a list, expected a mapping"),
+    ],
+)
+def test_wrong_auth_is_reported(auth: str, text: str):
+    _, problems = read(f"a2a_server: {{description: A bank., auth: {auth}}}", {"K": "x"})
+    (problem,) = problems
+    assert text in problem
+    assert "plain" not in problem.replace("plain text", "")
