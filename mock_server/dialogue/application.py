@@ -7,7 +7,6 @@ hears what was cancelled before the next flow says a word, and a value is checke
 
 from collections.abc import Iterator, Mapping
 
-from mock_server.dialogue.cleanup import Plan
 from mock_server.dialogue.collecting import validate
 from mock_server.dialogue.commands import (
     CannotHandle,
@@ -28,6 +27,7 @@ from mock_server.dialogue.corrections import push_correction
 from mock_server.dialogue.events import Frame, FrameRemoved, FrameType, SlotSet, SlotSource
 from mock_server.dialogue.lifecycle import ERROR_PATTERN, interrupt, resume, start
 from mock_server.dialogue.model import Json, SlotType
+from mock_server.dialogue.plan import Plan
 from mock_server.dialogue.stack import Stack, active_frame, active_group, roots
 from mock_server.dialogue.turn import Steps, Turn
 from mock_server.dialogue.utterances import utter
@@ -78,7 +78,8 @@ def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> Steps:
     for frame in _questions(turn.stack):
         yield FrameRemoved(frame.id)
     if plan.resumed:
-        yield from interrupt(turn)
+        if not canceled:
+            yield from interrupt(turn)
         waiting = next(root for root in roots(turn.stack) if root.flow_id == plan.resumed)
         yield from resume(turn, waiting)
     if not plan.starts:

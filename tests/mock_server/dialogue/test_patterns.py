@@ -225,6 +225,13 @@ def test_flow_lower_on_the_stack_is_resumed(bank: Assistant, converse: Converse)
     assert flows(state)[0] == "memo"
 
 
+def test_flow_is_cancelled_in_favour_of_the_one_below(bank: Assistant, converse: Converse) -> None:
+    state, turns = converse(bank, [*INTERRUPTED[:2], "CancelFlow();StartFlow(transfer)"])
+    assert responses(turns[-1]) == ["utter_flow_cancelled_rasa", "utter_ask_recipient"]
+    assert not any(isinstance(e, FlowInterrupted) for e in turns[-1])
+    assert flows(state) == ["transfer", "pattern_collect_information"]
+
+
 def test_new_flow_takes_the_place_of_the_question_to_continue(
     bank: Assistant, converse: Converse
 ) -> None:
