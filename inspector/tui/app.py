@@ -1,6 +1,7 @@
 """The terminal app: its screens, themes and the palette's commands."""
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from datetime import datetime
 from time import perf_counter
 from typing import ClassVar
@@ -42,6 +43,7 @@ class InspectorApp(App[int]):
         super().__init__()
         self._target = target
         self._connection = connection or Connection()
+        self._open = AsyncExitStack()
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
@@ -56,14 +58,37 @@ class InspectorApp(App[int]):
     def take_target(self, event: TargetGiven) -> None:
         if event.target is not None:
             self.connect(event.target)
+        else:
+            self.run_worker(self._demonstrate(), group="demo", exclusive=True)
+
+    async def _demonstrate(self) -> None:
+        from inspector.tui.demo import serve_bank
+
+        start = self.screen
+        try:
+            url = await self._open.enter_async_context(serve_bank())
+        except InspectorError as error:
+            if isinstance(start, StartScreen):
+                start.tell(str(error))
+            return
+        self.connect(url)
+
+    async def on_unmount(self) -> None:
+        await self._open.aclose()
 
     def connect(self, target: str) -> None:
         try:
             session, now_ms = open_session(target, self._connection)
         except InspectorError as error:
-            self.push_screen(StartScreen(str(error), target))
+            self._ask_again(str(error), target)
             return
         self.push_screen(Workspace(target, session, started=datetime.now(), now_ms=now_ms))
+
+    def _ask_again(self, problem: str, target: str) -> None:
+        if isinstance(self.screen, StartScreen):
+            self.screen.tell(problem)
+        else:
+            self.push_screen(StartScreen(problem, target))
 
 
 def open_session(target: str, connection: Connection) -> tuple[Session, Callable[[], float]]:

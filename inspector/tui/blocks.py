@@ -50,7 +50,7 @@ class Block:
 
 
 class BlockList(ScrollView, can_focus=True):
-    """Follows its end while the cursor is there; otherwise it stays and counts what is new."""
+    """Stays where it is and counts what is new; with `follows`, at its end it goes along."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"blocks--cursor", "blocks--mark"}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,10 +65,13 @@ class BlockList(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(-1)
 
-    def __init__(self, *, wraps: bool, id: str | None = None, empty: str = "") -> None:
+    def __init__(
+        self, *, wraps: bool, follows: bool = True, id: str | None = None, empty: str = ""
+    ) -> None:
         super().__init__(id=id)
         self.auto_links = False
         self.wraps = wraps
+        self.follows = follows
         self.empty = empty
         self.blocks: Sequence[Block] = ()
         self._tops: list[int] = [0]
@@ -87,17 +90,25 @@ class BlockList(ScrollView, can_focus=True):
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Draw `blocks`; those that stand where they stood are not laid out again."""
-        follows = self.is_at_end and self._is_scrolled_to_end()
+        follows = self.follows and self.is_at_end and self._is_scrolled_to_end()
         kept = _common_prefix(self.blocks, blocks)
         if kept == len(self.blocks) == len(blocks):
             return
         self.blocks = blocks
         self._lay_out(kept)
-        if follows or self.cursor >= len(blocks):
+        if follows:
             self.cursor = len(blocks) - 1
             self._follow()
+        elif self.cursor >= len(blocks):
+            self.cursor = len(blocks) - 1
         self._tell_news()
         self.refresh()
+
+    def open_at_start(self, blocks: Sequence[Block]) -> None:
+        """Draw other blocks, from their beginning."""
+        self.show(blocks)
+        self.cursor = 0 if blocks else -1
+        self.scroll_home(animate=False, immediate=True)
 
     def mark(self, place: Place | None) -> None:
         """Bring the cursor to the block nearest to `place`; None is the end."""
@@ -116,7 +127,7 @@ class BlockList(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        follows = self.is_at_end
+        follows = self.follows and self.is_at_end
         self.relay()
         if follows:
             self._follow()

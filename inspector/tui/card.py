@@ -39,15 +39,15 @@ class CardScreen(Screen[bool]):
         self._is_raw = False
 
     def compose(self) -> ComposeResult:
-        yield BlockList(wraps=True, id="card", empty="No card has come yet: f fetches it.")
+        yield BlockList(
+            wraps=True, follows=False, id="card", empty="No card has come yet: f fetches it."
+        )
         yield Static("Esc back   p raw or rendered   f fetch again", id="keys", markup=False)
 
     def on_mount(self) -> None:
         pane = self.query_one(BlockList)
         pane.border_title = "Card"
         self._fill()
-        pane.cursor = 0
-        pane.scroll_home(animate=False, immediate=True)
 
     def action_raw(self) -> None:
         self._is_raw = not self._is_raw
@@ -59,7 +59,7 @@ class CardScreen(Screen[bool]):
         blocks = _raw(self._card) if self._is_raw else card_blocks(self._card)
         # a card is read, not picked from: the cursor goes line by line
         lines = [Block(None, (line,)) for block in blocks for line in block.lines]
-        self.query_one(BlockList).show(lines)
+        self.query_one(BlockList).open_at_start(lines)
 
 
 def card_blocks(card: CardView) -> list[Block]:

@@ -85,6 +85,7 @@ class Composer(VerticalGroup):
             yield Static("", id="options", markup=False)
 
     def on_mount(self) -> None:
+        self.prompt.cursor_blink = False
         self.query_one("#options", Static).auto_links = False
         self.call_after_refresh(self.watch_waiting)
         self.call_after_refresh(self._update)

@@ -16,28 +16,36 @@ from inspector.tui.quantities import wall_clock
 from inspector.tui.redraw import Drawn, redraw
 from inspector.tui.safe_text import safe, safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
+
+MOST_SKILLS = 12
+WRITE_BELOW = "Nothing said yet: write below."
 
 
 class Conversation(BlockList):
     """The chat of one context, newest at the end."""
 
     def __init__(self, started: datetime) -> None:
-        super().__init__(wraps=True, id="conversation", empty="Nothing said yet: write below.")
+        super().__init__(wraps=True, id="conversation", empty=WRITE_BELOW)
         self.border_title = "1 Conversation"
         self.symbols = UNICODE
         self.agent = "agent"
         self._started = started
         self._drawn_chat: Drawn[Said] = Drawn()
 
-    def show_chat(self, chat: Sequence[Said]) -> None:
+    def show_chat(self, chat: Sequence[Said], card: CardView | None) -> None:
+        """Draw the chat; before its first word, what the agent says it can do."""
+        self.agent = safe_line(card.name) if card is not None else "agent"
+        if not chat and card is not None:
+            self.open_at_start([_greeting(card)])
+            return
         self._drawn_chat = redraw(self._drawn_chat, chat, self._draw)
         self.show(self._drawn_chat.blocks)
 
     def redraw_all(self) -> None:
-        chat = self._drawn_chat.items
-        self._drawn_chat = Drawn()
-        self.show_chat(chat)
+        self._drawn_chat = redraw(Drawn(), self._drawn_chat.items, self._draw)
+        self.show(self._drawn_chat.blocks)
 
     def on_click(self, event: events.Click) -> None:
         payload: object = event.style.meta.get("offer")
@@ -57,7 +65,7 @@ class Conversation(BlockList):
 
     def _heading(self, said: Said) -> Line:
         is_user = said.speaker == "you"
-        who = "you" if is_user else safe_line(self.agent)
+        who = "you" if is_user else self.agent
         parts = [
             (wall_clock(self._started, said.at_ms), ink.DIM),
             "  ",
@@ -67,6 +75,27 @@ class Conversation(BlockList):
             sign = state_sign(self.symbols, said.state)
             parts += ["  ", (f"{sign} {state_name(said.state)}", state_ink(said.state))]
         return Line(Content.assemble(*parts))
+
+
+def _greeting(card: CardView) -> Block:
+    skills = [skill for skill in card.skills if not skill.is_repair]
+    lines = [Line(Content(safe_line(card.description))), Line(Content(""))]
+    lines += [
+        Line(
+            Content.assemble(
+                ("· ", ink.DIM),
+                safe_line(skill.name),
+                (f"  {safe_line(skill.description)}", ink.DIM),
+            ),
+            2,
+        )
+        for skill in skills[:MOST_SKILLS]
+    ]
+    if len(skills) > MOST_SKILLS:
+        lines.append(
+            Line(Content.styled(f"{len(skills) - MOST_SKILLS} more in the card", ink.DIM), 2)
+        )
+    return Block(None, (*lines, Line(Content("")), Line(Content.styled(WRITE_BELOW, ink.DIM))))
 
 
 def slots_line(slots: Mapping[str, Json], shapes: Sequence[str]) -> Content:
@@ -92,8 +121,12 @@ def offer_line(offer: Offer) -> Content:
 def _problem_lines(said: Said) -> list[Line]:
     if not said.problem:
         return []
-    first, *rest = safe(said.problem).split("\n")
+    first, *details = safe(said.problem).split("\n")
     lines = [Line(Content.styled(f"✗ {first}", ink.BAD), 2)]
-    lines += [Line(Content.styled(line, ink.WARN), 4) for line in rest]
-    lines.append(Line(Content.assemble(("w", ink.KEY), (" what was sent and came", ink.DIM)), 4))
-    return lines
+    for detail in details:
+        label, colon, text = detail.partition(": ")
+        lines.append(Line(Content.assemble((label + colon, ink.DIM), text), 4))
+    hint = Content.assemble(
+        ("w", ink.KEY), (" what was sent and came   ", ink.DIM), ("r", ink.KEY), (" again", ink.DIM)
+    )
+    return [*lines, Line(hint, 4)]

@@ -35,7 +35,7 @@ class Data(BlockList):
     ]
 
     def __init__(self) -> None:
-        super().__init__(wraps=True, id="data", empty="No data yet.")
+        super().__init__(wraps=True, follows=False, id="data", empty="No data yet.")
         self.border_title = "3 Data"
         self.symbols = UNICODE
         self._turn: TurnData | None = None
@@ -44,10 +44,12 @@ class Data(BlockList):
     def show_turn(self, turn: TurnData | None) -> None:
         if turn is self._turn:
             return
+        is_other = self._turn is None or turn is None or self._turn.exchange != turn.exchange
         self._turn = turn
-        self._refill()
-        self.scroll_home(animate=False, immediate=True)
-        self.cursor = 0
+        if is_other:
+            self.open_at_start([] if turn is None else self._blocks(turn))
+        else:
+            self._refill()
 
     def redraw_all(self) -> None:
         self._refill()

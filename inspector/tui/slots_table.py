@@ -45,9 +45,19 @@ class SlotLine(HorizontalGroup):
         yield Input(self._typed, placeholder="value", classes="value", compact=True)
         yield Button(self._kind_label(), classes="kind", compact=True)
 
+    def on_mount(self) -> None:
+        for field in self.query(Input):
+            field.cursor_blink = False
+
     @property
     def slot_name(self) -> str:
         return self.query_one(".name", Input).value.strip()
+
+    @property
+    def is_filled(self) -> bool:
+        """Say whether the row is a slot: an empty value counts once its type says what it is."""
+        typed = self.query_one(".value", Input).value
+        return bool(self.slot_name) and (bool(typed) or self.kind is not ValueKind.AUTO)
 
     def slot_value(self) -> Json:
         """Return the value as typed.
@@ -127,7 +137,7 @@ class SlotsTable(VerticalGroup):
         """Return what the rows hold; rows whose value is not of its type are left out."""
         found: dict[str, Json] = {}
         for line in self.query(SlotLine):
-            if line.slot_name and not line.has_class("-bad"):
+            if line.is_filled and not line.has_class("-bad"):
                 found[line.slot_name] = line.slot_value()
         return found
 

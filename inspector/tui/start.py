@@ -44,10 +44,16 @@ class StartScreen(Screen[None]):
             yield Static("Enter chooses   Tab moves   q quits", id="keys", markup=False)
 
     def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
         if self._problem:
             self.query_one(Input).focus()
 
+    def tell(self, text: str) -> None:
+        """Say below the choices what went wrong or is under way."""
+        self.query_one("#problem", Static).update(text)
+
     def action_demo(self) -> None:
+        self.tell("Starting the bank on a free port …")
         self.post_message(TargetGiven(None))
 
     def action_url(self) -> None:
@@ -66,4 +72,4 @@ class StartScreen(Screen[None]):
         if target:
             self.post_message(TargetGiven(target))
         else:
-            self.query_one("#problem", Static).update("Write a URL or the name of a card file.")
+            self.tell("Write a URL or the name of a card file.")

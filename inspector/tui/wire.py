@@ -42,7 +42,7 @@ class Wire(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield BlockList(wraps=False, id="exchanges", empty="Nothing sent yet.")
-        yield BlockList(wraps=True, id="bytes")
+        yield BlockList(wraps=True, follows=False, id="bytes")
 
     @property
     def selected(self) -> Exchange | None:
@@ -75,12 +75,11 @@ class Wire(Horizontal):
     def _show_bytes(self, exchange: Exchange | None) -> None:
         pane = self.query_one("#bytes", BlockList)
         if exchange is not self._shown:
-            is_other = self._shown is None or exchange is None or self._shown.id != exchange.id
+            before = None if self._shown is None else self._shown.id
+            is_same = exchange is not None and exchange.id == before
             self._shown = exchange
-            pane.show(detail(exchange, is_pretty=self.is_pretty) if exchange else [])
-            if is_other:
-                pane.cursor = 0
-                pane.scroll_home(animate=False, immediate=True)
+            blocks = detail(exchange, is_pretty=self.is_pretty) if exchange else []
+            (pane.show if is_same else pane.open_at_start)(blocks)
         if self._place is not None:
             pane.mark(self._place)
         self.border_subtitle = Content("p raw" if self.is_pretty else "p pretty")

@@ -103,9 +103,10 @@ class Workspace(Screen[None]):
         self._folds = self._folds.step(entry)
         if not self._is_frame_asked:
             self._is_frame_asked = True
-            self.set_timer(max(FRAME_SECONDS, 2 * self._frame_cost_seconds), self._draw_frame)
+            self.set_timer(max(FRAME_SECONDS, 2 * self._frame_cost_seconds), self.draw_now)
 
-    def _draw_frame(self) -> None:
+    def draw_now(self) -> None:
+        """Draw everything folded so far."""
         began = perf_counter()
         self._is_frame_asked = False
         self.board = self._folds.board()
@@ -114,10 +115,7 @@ class Workspace(Screen[None]):
 
     def show_board(self) -> None:
         board = self.board
-        conversation = self.query_one(Conversation)
-        if board.card is not None:
-            conversation.agent = board.card.name
-        conversation.show_chat(board.chat)
+        self.query_one(Conversation).show_chat(board.chat, board.card)
         self.query_one(Timeline).show_timeline(board.tasks)
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
