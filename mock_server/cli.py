@@ -73,7 +73,11 @@ def _add_check(commands: Commands) -> None:
 
 
 def _add_talk(commands: Commands) -> None:
-    talk = commands.add_parser("talk", help="talk to a project, a message a line, no network")
+    talk = commands.add_parser(
+        "talk",
+        help="talk to a project, a message a line, no network",
+        description="Talk to a project, a message a line, without a network. Delays are skipped.",
+    )
     talk.add_argument("project", type=Path)
     talk.add_argument("--context", default="talk", help="the conversation's id")
     talk.add_argument("--trace", action="store_true", help="show which rules fired")

@@ -5,7 +5,7 @@ A file is parsed once, by ruamel.yaml's composer, and nothing is constructed tha
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ruamel.yaml import YAML
@@ -139,6 +139,9 @@ class _Converter:
         for key_node, value_node in yaml.value:
             place = self._at(key_node)
             value = self.node(value_node)
+            if isinstance(value, ScalarNode) and not value.source:
+                # The composer puts a missing value where the next token is.
+                value = replace(value, location=place)
             if not isinstance(key_node, YamlScalar):
                 mend = "put a key that begins with a brace or bracket in quotes"
                 self._found.error(place, "yaml.key", "a key must be a plain text", mend)

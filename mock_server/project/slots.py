@@ -22,6 +22,7 @@ from mock_server.project.reading import (
     as_number,
     as_text,
     as_texts,
+    is_empty,
     warn_unknown_keys,
 )
 
@@ -41,7 +42,10 @@ def read_slot(
     name: str, node: Node, place: Location, mentions: list[Mention], found: Findings
 ) -> Slot:
     """Slot `name`; what is wrong with it is reported and left at its default."""
-    entries = as_map(node, found, f"slot {name!r}") or MapNode(place, {}, {})
+    entries = as_map(node, found, f"slot {name!r}")
+    if entries is None and not is_empty(node):
+        return Slot(name, SlotType.ANY, location=place)
+    entries = entries or MapNode(place, {}, {})
     warn_unknown_keys(entries, SLOT_KEYS, found, f"slot {name!r}")
     get = entries.entries.get
     values = as_texts(get("values"), found, f"values of slot {name!r}")

@@ -1,0 +1,238 @@
+"""Problems of flows and domains, each with its place."""
+
+from collections.abc import Callable
+
+import pytest
+
+Report = Callable[..., list[str]]
+
+
+def flow(steps: str, head: str = "") -> str:
+    return f"flows:\n  pay:\n    description: Pay.\n{head}    steps:\n{steps}"
+
+
+def test_good_project_has_no_problems(report: Report):
+    assert report() == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        ("      - collect: amuont\n", "flows.yml:5: flow.unknown_slot"),
+        ("      - action: utter_don\n", "flows.yml:5: flow.unknown_response"),
+        ("      - action: action_pya\n", "flows.yml:5: flow.unknown_action"),
+        ("      - link: pya\n", "flows.yml:5: flow.unknown_flow"),
+        ("      - call: pya\n", "flows.yml:5: flow.unknown_flow"),
+        ("      - call: pay\n", "flows.yml:5: flow.calls_itself"),
+        ("      - call: pattern_search\n", "flows.yml:5: flow.calls_pattern"),
+        ("      - link: pattern_completed\n", "flows.yml:5: flow.link_to_pattern"),
+        ("      - link: other\n        next: END\n", "flows.yml:6: flow.link_next"),
+        ("      - collect: colour\n", "flows.yml:5: flow.no_question"),
+        ("      - collect: amount\n        utter: utter_x\n", "flows.yml:6: flow.unknown_response"),
+        ("      - collect: amount\n        next: ned\n", "flows.yml:6: flow.unknown_step"),
+        ("      - noop: true\n", "flows.yml:5: flow.noop_next"),
+        ("      - nop: true\n", "flows.yml:5: flow.step_kind"),
+        ("      - {}\n", "flows.yml:5: flow.step_kind"),
+        ("      - action: utter_done\n        collect: amount\n", "flows.yml:5: flow.step_kind"),
+        ("      - utter_done\n", "flows.yml:5: yaml.type"),
+        ("      - action:\n", "flows.yml:5: flow.no_name"),
+        ("      - call:\n", "flows.yml:5: flow.no_name"),
+        ("      - call: x\n        mcp_server: y\n", "flows.yml:5: flow.mcp_tool"),
+        ("      - action: utter_done\n        id: END\n", "flows.yml:6: flow.reserved_step"),
+        (
+            "      - {id: a, action: utter_done}\n      - {id: a, action: utter_done}\n",
+            "flows.yml:6: flow.duplicate_step",
+        ),
+        ("      - set_slots: [{colour: blue}]\n", "flows.yml:5: flow.set_value"),
+        ("      - set_slots: [{clour: red}]\n", "flows.yml:5: flow.unknown_slot"),
+        ("      - set_slots: red\n", "flows.yml:5: yaml.type"),
+        ("      - set_slots: [red]\n", "flows.yml:5: yaml.type"),
+        ("      - collect: amount\n        next: {if: x}\n", "flows.yml:6: flow.target"),
+        ("      - collect: amount\n        next: []\n", "flows.yml:6: flow.target"),
+        (
+            "      - collect: amount\n        ask_before_filling: sometimes\n",
+            "flows.yml:6: yaml.type",
+        ),
+        (
+            "      - collect: amount\n        rejections: [{if: slots.amount < 0}]\n",
+            "flows.yml:6: rejection.incomplete",
+        ),
+        ("      []\n", "flows.yml:4: flow.no_steps"),
+    ],
+)
+def test_step_with_one_mistake_has_one_problem(report: Report, steps: str, problem: str):
+    other = "  other:\n    description: Other.\n    steps: [{action: utter_done}]\n"
+    (found,) = report(flow(steps) + other)
+    assert found.startswith(f"{problem}: ")
+
+
+def branches(*lines: str) -> str:
+    return flow(
+        "      - collect: amount\n        next:\n"
+        + "".join(f"          {line}\n" for line in lines)
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["- {if: slots.amount > 5, then: END}"], "flows.yml:6: flow.no_else"),
+        (["- {if: slots.amount > 5}", "- else: END"], "flows.yml:7: flow.no_then"),
+        (["- {then: END}", "- else: END"], "flows.yml:7: flow.no_if"),
+        (["- else: END", "- {if: slots.amount > 5, then: END}"], "flows.yml:8: flow.branch_after"),
+        (["- else: END", "  next: END"], "warning flows.yml:8: flow.branch_key"),
+        (["- else:", "  - action: utter_done"], "flows.yml:8: flow.open_branch"),
+        (["- else:"], "flows.yml:7: flow.target"),
+        (["- {if: slots.amount >, then: END}", "- else: END"], "flows.yml:7: condition.invalid"),
+        (["- {if: amount > 5, then: END}", "- else: END"], "flows.yml:7: condition.no_namespace"),
+        (["- {if: slots.amuont, then: END}", "- else: END"], "flows.yml:7: condition.unknown_slot"),
+        (["- {if: slots.colour = red, then: END}", "- else: END"], "flows.yml:7: condition.no_nam"),
+    ],
+)
+def test_branches_with_one_mistake_have_one_problem(report: Report, lines: list[str], problem: str):
+    (found,) = report(branches(*lines))
+    assert found.startswith(problem)
+
+
+def test_misspelling_is_mended(report: Report):
+    (found,) = report(branches("- {if: amount > 5, then: END}", "- else: END"))
+    assert found.endswith("'amount' is neither in slots nor in context; write slots.amount")
+
+
+def test_conditions_of_jinja_texts_and_sets_are_left_alone(report: Report):
+    lines = (
+        "- {if: \"'{{context.x}}' = 'a b'\", then: END}",
+        "- {if: \"{'red' 'green'} contains slots.colour\", then: END}",
+        "- {if: slots.amount IS NOT null AND context.x is empty, then: END}",
+        "- else: END",
+    )
+    assert report(branches(*lines)) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        ("    if: slots.amuont\n", "flows.yml:4: condition.unknown_slot"),
+        ("    persisted_slots: [colour]\n", "flows.yml:2: flow.persisted_not_filled"),
+        ("    persisted_slots: [nothing]\n", "flows.yml:4: flow.unknown_slot"),
+        ("    nlu_trigger: [{intnt: x}]\n", "flows.yml:4: flow.trigger"),
+        ("    block_digressions: true\n    nam: x\n", "warning flows.yml:5: yaml.unknown_key"),
+    ],
+)
+def test_property_with_one_mistake_has_one_problem(report: Report, head: str, problem: str):
+    (found,) = report(flow("      - collect: amount\n", head))
+    assert found.startswith(problem)
+
+
+def test_persisted_slots_do_not_mix_with_reset_after_flow_ends(report: Report):
+    step = "      - collect: amount\n        reset_after_flow_ends: false\n"
+    (found,) = report(flow(step, "    persisted_slots: [amount]\n"))
+    assert found.startswith("flows.yml:6: flow.mixed_persistence")
+
+
+def test_called_flow_may_not_link_nor_a_pattern_call(report: Report):
+    flows = (
+        flow("      - call: child\n")
+        + "  child:\n    description: d\n    steps: [{link: last}]\n"
+        + "  last:\n    description: d\n    steps: [{action: utter_done}]\n"
+        + "  pattern_search:\n    steps: [{call: last}]\n"
+        + "  pattern_internal_error:\n    steps: [{link: last}]\n"
+    )
+    assert [line.split(":")[2].strip() for line in report(flows)] == [
+        "flow.link_in_called",
+        "flow.pattern_calls",
+        "flow.link_in_error",
+    ]
+
+
+def test_flow_needs_description_and_a_plain_id(report: Report):
+    flows = "flows:\n  a b:\n    steps: [{action: utter_done}]\n"
+    assert [line.split(":")[2].strip() for line in report(flows)] == [
+        "flow.id",
+        "flow.no_description",
+    ]
+
+
+def test_steps_never_reached_are_warned_of(report: Report):
+    steps = "      - {action: utter_done, next: END}\n      - action: utter_done\n"
+    (found,) = report(flow(steps))
+    assert found.startswith("warning flows.yml:6: flow.unreachable_step")
+    behind = report(flow("      - link: pattern_search\n      - action: utter_done\n"))
+    assert [line.split(":")[2].strip() for line in behind] == [
+        "flow.link_not_last",
+        "flow.unreachable_step",
+    ]
+
+
+def test_question_is_asked_once(report: Report):
+    domain = (
+        "slots: {a: {type: text}}\nactions: [action_ask_a]\nresponses: {utter_ask_a: [{text: a}]}"
+    )
+    (found,) = report(flow("      - collect: a\n"), domain)
+    assert found.startswith("flows.yml:5: flow.two_questions")
+
+
+def test_initial_value_needs_no_question(report: Report):
+    domain = "slots: {a: {type: text, initial_value: x}}"
+    assert report(flow("      - collect: a\n"), domain) == []
+
+
+def test_rejection_looks_at_its_own_slot(report: Report):
+    steps = (
+        "      - collect: amount\n        rejections:\n"
+        "          - {if: slots.colour = 'red', utter: utter_done}\n"
+    )
+    (found,) = report(flow(steps))
+    assert found.startswith("warning flows.yml:7: condition.other_slot")
+
+
+@pytest.mark.parametrize(
+    ("domain", "problem"),
+    [
+        ("slots: {a: {}}", "domain.yml:1: slot.no_type"),
+        ("slots: {a: {type: boolean}}", "domain.yml:1: slot.unknown_type"),
+        ("slots: {a: {type: my.Slot}}", "warning domain.yml:1: slot.custom_type"),
+        ("slots: {a: {type: categorical}}", "domain.yml:1: slot.no_values"),
+        ("slots: {a: {type: float, initial_value: x}}", "domain.yml:1: slot.initial_value"),
+        ("slots: {a: {type: text, tpye: x}}", "warning domain.yml:1: yaml.unknown_key"),
+        ("slots: {a: {type: text, mappings: [{type: llm}]}}", "warning domain.yml:1: slot.mapping"),
+        ("slots: {a: {type: float, min_value: low}}", "domain.yml:1: yaml.type"),
+        ("slots: {a: text}", "domain.yml:1: yaml.type"),
+        ("responses: {utter_a: }", "domain.yml:1: response.empty"),
+        ("responses: {utter_a: []}", "domain.yml:1: response.empty"),
+        ("responses: {utter_a: [{text: [a]}]}", "domain.yml:1: yaml.type"),
+        ("responses: {utter_a: [{text: a, butons: []}]}", "warning domain.yml:1: yaml.unknown_key"),
+        (
+            "responses: {utter_a: [{text: a, buttons: [{payload: x}]}]}",
+            "domain.yml:1: response.but",
+        ),
+        (
+            "responses: {utter_a: [{text: a, condition: slots.b}]}",
+            "domain.yml:1: condition.unknown",
+        ),
+        ("responses: {utter_a: [{text: a, condition: {a: 1}}]}", "domain.yml:1: yaml.type"),
+        (
+            "responses: {utter_a: [{text: a, condition: [{type: slot}]}]}",
+            "domain.yml:1: response.con",
+        ),
+        ("rsponses: {}", "warning domain.yml:1: yaml.unknown_key"),
+        ("[]", "domain.yml:1: yaml.type"),
+    ],
+)
+def test_domain_with_one_mistake_has_one_problem(report: Report, domain: str, problem: str):
+    flows = "flows: {f: {description: d, steps: [{action: utter_ask_rephrase}]}}"
+    (found,) = report(flows, domain)
+    assert found.startswith(problem)
+
+
+def test_domain_files_may_not_define_a_name_twice(report: Report):
+    domain = "slots:\n  a: {type: text}\n  a: {type: text}\n"
+    flows = "flows: {f: {description: d, steps: [{action: utter_ask_rephrase}]}}"
+    (found,) = report(flows, domain)
+    assert found.startswith("domain.yml:3: yaml.duplicate_key: key 'a' occurs twice; first at ")
+
+
+def test_config_of_the_wrong_shape(report: Report):
+    assert report(config="pipeline: [{name: x, user_input: {max_characters: many}}]") == [
+        "config.yml:1: yaml.type: max_characters: found 'many', expected a number"
+    ]

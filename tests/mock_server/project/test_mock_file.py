@@ -1,0 +1,161 @@
+"""`mock.yml`."""
+
+from collections.abc import Callable
+
+import pytest
+
+from mock_server.dialogue.events import Utterance
+from mock_server.dialogue.model import Button, RejectedScope, UnderstandRule
+from mock_server.dialogue.stubs import StubBranch, UnstubbedActions
+from mock_server.errors import Location
+from mock_server.project.findings import Findings
+from mock_server.project.mock_file import MockFile, read_mock_file
+from mock_server.project.nodes import parse
+
+Report = Callable[..., list[str]]
+
+
+def read(text: str) -> MockFile:
+    found = Findings()
+    mock = read_mock_file(parse("mock.yml", text, found), {}, found)
+    assert found.problems == []
+    return mock
+
+
+def test_defaults():
+    mock = read("")
+    assert (mock.patterns_profile, mock.understand) == ("3.16", ())
+    assert mock.rejected_scope is RejectedScope.ONLY_WITHOUT_USER_FLOW
+    assert mock.stubs.unstubbed is UnstubbedActions.NOOP
+
+
+def test_settings_are_read():
+    mock = read(
+        "patterns_profile: '3.16'\nunstubbed_actions: fail\nrejected_scope: always\n"
+        "action_server: stubs\nfaults: []\nagents:\nmodel: {file: a.tar.gz}\n"
+    )
+    assert mock.stubs.unstubbed is UnstubbedActions.FAIL
+    assert mock.rejected_scope is RejectedScope.ALWAYS
+    assert (mock.model_file, mock.model_id) == ("a.tar.gz", None)
+
+
+def test_rules_are_read():
+    mock = read(
+        """\
+understand:
+  - match: "send (?P<sum>\\\\d+)"
+    commands: [StartFlow(pay), "SetSlot(amount, {sum})"]
+  - examples: [move money]
+    threshold: 0.7
+    commands: [StartFlow(pay)]
+"""
+    )
+    first = UnderstandRule(
+        ("StartFlow(pay)", "SetSlot(amount, {sum})"),
+        match="send (?P<sum>\\d+)",
+        location=Location("mock.yml", 2),
+    )
+    second = UnderstandRule(
+        ("StartFlow(pay)",),
+        examples=("move money",),
+        threshold=0.7,
+        location=Location("mock.yml", 4),
+    )
+    assert mock.understand == (first, second)
+
+
+def test_stubs_are_read():
+    mock = read(
+        """\
+actions:
+  action_a:
+    events: [{event: slot, name: x, value: 1}]
+    responses:
+      - {text: Hi., buttons: [{title: Yes}], image: i.png, custom: {a: 1}}
+      - {response: utter_x, amount: 5}
+      - {template: utter_y}
+    delay_seconds: 0.5
+  action_b:
+    stream: ["a ", b]
+    chunk_delay_seconds: 0.1
+  action_c:
+    - when: slots.x > 5
+      fail: {status: 500, error: down}
+    - {}
+  action_d:
+"""
+    )
+    stubs = {name: stub.branches for name, stub in mock.stubs.by_action.items()}
+    assert stubs == {
+        "action_a": (
+            StubBranch(
+                slots=(("x", 1),),
+                utterances=(
+                    Utterance("Hi.", (Button("Yes", "Yes"),), image="i.png", custom={"a": 1}),
+                    Utterance(response="utter_x", arguments={"amount": 5}),
+                    Utterance(response="utter_y"),
+                ),
+                delay_seconds=0.5,
+            ),
+        ),
+        "action_b": (StubBranch(stream=("a ", "b"), chunk_delay_seconds=0.1),),
+        "action_c": (StubBranch(when="slots.x > 5", fails=True), StubBranch()),
+        "action_d": (StubBranch(),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("mock", "problem"),
+    [
+        ("undrstand: []", "mock.yml:1: mock.unknown_key: mock.yml has no key 'undrstand'; did you"),
+        ("llm: {model: x}", "mock.yml:1: mock.not_supported: mock.yml: `llm` is not supported by"),
+        ("action_server: child", "mock.yml:1: mock.not_supported"),
+        ("patterns_profile: '3.14'", "mock.yml:1: mock.not_supported"),
+        ("unstubbed_actions: maybe", "mock.yml:1: mock.choice"),
+        ("rejected_scope: [x]", "mock.yml:1: yaml.type"),
+        ("model: {fiel: x}", "mock.yml:1: mock.unknown_key"),
+        ("model: {id: '${NO}'}", "mock.yml:1: config.unset_variable"),
+        ("[]", "mock.yml:1: yaml.type"),
+        ("understand: [x]", "mock.yml:1: yaml.type"),
+        ("understand: [{match: x}]", "mock.yml:1: mock.rule"),
+        ("understand: [{commands: []}]", "mock.yml:1: mock.rule"),
+        ("understand: [{match: '(', commands: [CancelFlow()]}]", "mock.yml:1: mock.match"),
+        ("understand: [{match: x, commands: [Cancel()]}]", "mock.yml:1: mock.command"),
+        (
+            "understand: [{match: x, commands: ['SetSlot(amount, {y})']}]",
+            "mock.yml:1: mock.command",
+        ),
+        ("understand: [{match: x, commands: [StartFlow(pya)]}]", "mock.yml:1: flow.unknown_flow"),
+        (
+            "understand: [{match: x, commands: ['Clarify(pay, p)']}]",
+            "mock.yml:1: flow.unknown_flow",
+        ),
+        ("understand: [{match: x, commands: ['SetSlot(a, 1)']}]", "mock.yml:1: flow.unknown_slot"),
+        (
+            "understand: [{examples: [x], threshold: 2, commands: [CancelFlow()]}]",
+            "mock.yml:1: mock.threshold",
+        ),
+        ("actions: {action_pay: {evnts: []}}", "mock.yml:1: mock.unknown_key"),
+        ("actions: {action_pay: {fail: {code: 1}}}", "mock.yml:1: mock.unknown_key"),
+        ("actions: {action_pay: {delay_seconds: -1}}", "mock.yml:1: mock.seconds"),
+        ("actions: {action_pay: {delay_seconds: .nan}}", "mock.yml:1: mock.seconds"),
+        ("actions: {action_pay: {events: [{name: x}]}}", "mock.yml:1: mock.event"),
+        ("actions: {action_pay: {events: [{event: slot}]}}", "mock.yml:1: mock.event"),
+        ("actions: {action_pay: {events: [{event: pause}]}}", "warning mock.yml:1: mock.event"),
+        (
+            "actions: {action_pay: {events: [{event: slot, name: x}]}}",
+            "mock.yml:1: flow.unknown_slot",
+        ),
+        ("actions: {action_pay: {responses: [x]}}", "mock.yml:1: yaml.type"),
+        (
+            "actions: {action_pay: {responses: [{response: x}]}}",
+            "mock.yml:1: flow.unknown_response",
+        ),
+        ("actions: {action_pay: {when: slots.x}}", "mock.yml:1: condition.unknown_slot"),
+        ("actions: {action_pay: [{}, {}]}", "warning mock.yml:1: mock.unreachable_branch"),
+        ("actions: {action_pya: {}}", "warning mock.yml:1: mock.unknown_action"),
+    ],
+)
+def test_mock_file_with_one_mistake_has_one_problem(report: Report, mock: str, problem: str):
+    (found,) = report(mock=mock)
+    assert found.startswith(problem)

@@ -1,0 +1,96 @@
+"""`a2a-mock check`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mock_server.cli import main
+
+BROKEN = """\
+flows:
+  pay:
+    description: Pay a bill.
+    steps:
+      - collect: amuont
+      - action: utter_don
+      - action: utter_done
+        next: [{if: amount > 5, then: END}, {else: END}]
+"""
+DOMAIN = """\
+session_config: {start_session_after_expiry: false}
+slots: {amount: {type: float}}
+responses: {utter_done: [{text: Done.}]}
+"""
+GOOD = "flows: {pay: {description: Pay a bill., steps: [{action: utter_done}]}}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "domain.yml").write_text(DOMAIN, encoding="utf-8")
+    (tmp_path / "endpoints.yml").write_text("a2a_server: {description: x}", encoding="utf-8")
+    return tmp_path
+
+
+def test_three_mistakes_are_three_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
+    flows = folder / "data" / "flows.yml"
+    flows.write_text(BROKEN, encoding="utf-8")
+    assert main(["check", str(folder)]) == 1
+    *lines, summary = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"{flows}:5: flow.unknown_slot: step 'pay_0_collect_amuont' of flow 'pay' names slot "
+        "'amuont'; the domain has 'amount'",
+        f"{flows}:6: flow.unknown_response: step 'pay_1_action_utter_don' of flow 'pay' names "
+        "response 'utter_don', which no domain file has; did you mean 'utter_done'?",
+        f"{flows}:8: condition.no_namespace: flow 'pay' has condition 'amount > 5': 'amount' is "
+        "neither in slots nor in context; write slots.amount",
+    ]
+    assert summary == "3 problems, 0 warnings"
+
+
+def test_json_has_every_problem(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "data" / "flows.yml").write_text(BROKEN, encoding="utf-8")
+    assert main(["check", str(folder), "--json"]) == 1
+    problems = json.loads(capsys.readouterr().out)
+    assert [(problem["line"], problem["severity"]) for problem in problems] == [
+        (5, "error"),
+        (6, "error"),
+        (8, "error"),
+    ]
+    assert set(problems[0]) == {"file", "line", "code", "severity", "text", "mend"}
+
+
+def test_good_project_has_no_problems(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "data" / "flows.yml").write_text(GOOD, encoding="utf-8")
+    assert main(["check", str(folder)]) == 0
+    assert capsys.readouterr().out == "no problems\n"
+
+
+def test_warnings_alone_are_no_failure(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "data" / "flows.yml").write_text(GOOD + "\npatterns: []\n", encoding="utf-8")
+    assert main(["check", str(folder)]) == 0
+    line, summary = capsys.readouterr().out.splitlines()
+    assert line.endswith("a flow file has no key 'patterns' (warning)")
+    assert summary == "0 problems, 1 warning"
+
+
+def test_missing_folder_is_unreadable(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["check", str(tmp_path / "nowhere")]) == 2
+    assert "there is no such folder" in capsys.readouterr().out
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "problems"),
+    [
+        ("starterpack-retail-banking-en", 0),
+        ("starterpack-telco-en", 0),
+        ("rasa-quickstart", 0),
+    ],
+)
+def test_real_assistants_have_no_false_problems(
+    shared: Path, name: str, problems: int, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["check", str(shared / "projects" / name)]) == (1 if problems else 0)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{problems} problems, ")
