@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except InspectorError as error:
-        print_error(error)
+        _print_error(error)
         return error.exit_status
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_OK
 
 
-def print_error(error: InspectorError) -> None:
+def _print_error(error: InspectorError) -> None:
     sys.stderr.write(f"a2a-inspect: {error.text}\n")
     if error.hint:
         sys.stderr.write(f"  try          {error.hint}\n")

@@ -4,10 +4,11 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterator
+from textwrap import wrap
 
 from inspector.core.commands import FetchCard
 from inspector.errors import NotA2A
-from inspector.headless.connect import open_link, raise_problem
+from inspector.headless.connect import connection_of, open_link, raise_problem
 from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
@@ -16,6 +17,8 @@ from inspector.views.problems import problem_of
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
 
+ID_WIDTH = 32
+LINE_WIDTH = 90
 EXIT_OK = 0
 EXIT_INVALID = 1
 
@@ -36,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        print_text(*_tell(ink_for(sys.stdout), card))
+        print_text(*tell_card(ink_for(sys.stdout), card))
     has_errors = any(finding.severity is Severity.ERROR for finding in card.findings)
     if arguments.validate and (arguments.raw or arguments.json):
         ink = ink_for(sys.stderr)
@@ -45,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _fetch(arguments: argparse.Namespace) -> CardView:
-    async with open_link(arguments) as link:
+    async with open_link(arguments.target, connection_of(arguments)) as link:
         exchange = link.exchange(await link.session.run(FetchCard()))
         raise_problem(problem_of(exchange))
     if link.card.card is None:
@@ -53,7 +56,7 @@ async def _fetch(arguments: argparse.Namespace) -> CardView:
     return link.card.card
 
 
-def _tell(ink: Ink, card: CardView) -> Iterator[str]:
+def tell_card(ink: Ink, card: CardView) -> Iterator[str]:
     yield f"{ink(plain_line(card.name) or 'no name', BOLD)}  {plain_line(card.version)}"
     if card.description:
         yield f"  {plain_line(card.description)}"
@@ -70,8 +73,8 @@ def _tell(ink: Ink, card: CardView) -> Iterator[str]:
         ("takes", ", ".join(card.input_modes)),
         ("gives", ", ".join(card.output_modes)),
     )
-    yield from _tell_skills(ink, "skills", [one for one in card.skills if not one.is_repair])
-    yield from _tell_skills(ink, "repair", [one for one in card.skills if one.is_repair])
+    yield from _tell_skills(ink, [one for one in card.skills if not one.is_repair])
+    yield from _tell_repair(ink, [one.id for one in card.skills if one.is_repair])
     if card.findings:
         yield from ("", ink("findings", BOLD))
         yield from (f"  {tell_finding(ink, finding)}" for finding in card.findings)
@@ -83,14 +86,23 @@ def _rows(ink: Ink, *rows: tuple[str, str]) -> Iterator[str]:
             yield f"  {ink(f'{plain_line(name):<11}', DIM)} {plain_line(value)}"
 
 
-def _tell_skills(ink: Ink, title: str, skills: list[SkillRow]) -> Iterator[str]:
+def _tell_skills(ink: Ink, skills: list[SkillRow]) -> Iterator[str]:
     if not skills:
         return
-    yield from ("", f"{ink(title, BOLD)} {ink(str(len(skills)), DIM)}")
-    width = min(max(len(skill.id) for skill in skills), 32)
+    yield from ("", f"{ink('skills', BOLD)} {ink(str(len(skills)), DIM)}")
+    width = min(max(len(skill.id) for skill in skills), ID_WIDTH)
     for skill in skills:
         tags = ink(f"  [{', '.join(plain_line(tag) for tag in skill.tags)}]", DIM)
         text = plain_line(skill.description or skill.name)
         yield f"  {plain_line(skill.id):<{width}}  {text}{tags if skill.tags else ''}"
         for example in skill.examples:
             yield ink(f"  {'':<{width}}  e.g. {plain_line(example)}", DIM)
+
+
+def _tell_repair(ink: Ink, ids: list[str]) -> Iterator[str]:
+    """Rasa's conversation-repair patterns, which nobody calls by name: their ids are enough."""
+    if not ids:
+        return
+    yield from ("", f"{ink('conversation repair', BOLD)} {ink(str(len(ids)), DIM)}")
+    names = ", ".join(plain_line(one).removeprefix("pattern_") for one in ids)
+    yield from (ink(f"  {line}", DIM) for line in wrap(names, LINE_WIDTH))

@@ -1,6 +1,7 @@
 """From connection flags to a session whose log is folded into every view."""
 
 import argparse
+import asyncio
 import os
 import sys
 import time
@@ -85,24 +86,29 @@ class Link:
 
 def raise_problem(problem: Problem | None) -> None:
     """Raise `problem` as the error with its exit status; do nothing where there is none."""
-    if problem is None:
-        return
+    if problem is not None:
+        raise error_of(problem)
+
+
+def error_of(problem: Problem) -> InspectorError:
     lines = [plain_line(problem.what)]
     lines += [f"  {name:<11}  {plain_line(text)}" for name, text in problem.details]
-    raise _ERRORS[problem.kind]("\n".join(lines))
+    return _ERRORS[problem.kind]("\n".join(lines))
+
+
+def print_error(error: InspectorError) -> None:
+    sys.stderr.write(f"a2a-inspect: {error}\n")
 
 
 @asynccontextmanager
-async def open_link(arguments: argparse.Namespace) -> AsyncGenerator[Link]:
-    """A link to the target of `arguments`, closed at the end.
+async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]:
+    """A link to `target`, closed at the end; an interruption first says what was under way.
 
     Raises:
-        UsageError: a flag, variable, file or target that cannot be used.
+        UsageError: `target` is neither a URL nor a file.
     """
-    connection = connection_of(arguments)
-    target = parse_target(arguments.target)
     session = Session(
-        target,
+        parse_target(target),
         HttpTransport(connection),
         Log(time.perf_counter),
         new_id=lambda: str(uuid.uuid4()),
@@ -112,6 +118,11 @@ async def open_link(arguments: argparse.Namespace) -> AsyncGenerator[Link]:
     link = Link(session)
     try:
         yield link
+    except asyncio.CancelledError:
+        problem = problem_of(link.exchanges[-1]) if link.exchanges else None
+        if problem is not None:
+            print_error(error_of(problem))
+        raise
     finally:
         await session.aclose()
 

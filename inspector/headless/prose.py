@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from inspector.core.entries import Channel
 from inspector.headless.output import BOLD, CHANGES, DIM, RED, YELLOW, Ink, milliseconds
@@ -48,7 +49,8 @@ def tell_answer(
 ) -> Iterator[str]:
     """What the agent said, offered and told, and where to go on."""
     for one in said:
-        yield from tell_said(ink, one)
+        # a stream's timeline has just shown the state
+        yield from tell_said(ink, replace(one, state=None) if exchange.is_stream else one)
     if turn is not None:
         yield from tell_data(ink, turn)
     progress = exchange.progress

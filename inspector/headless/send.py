@@ -6,7 +6,7 @@ import sys
 
 from inspector.core.commands import SendTurn
 from inspector.errors import UsageError
-from inspector.headless.connect import open_link
+from inspector.headless.connect import connection_of, open_link
 from inspector.headless.follow import follow
 from inspector.headless.report import state_of
 from inspector.headless.turn_flags import read_turn
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _send(arguments: argparse.Namespace) -> int:
     expected = _expected_state(arguments.expect_state)
     turn = read_turn(arguments)
-    async with open_link(arguments) as link:
+    async with open_link(arguments.target, connection_of(arguments)) as link:
         await link.connect()
         exchange = await follow(link, SendTurn(turn), arguments)
     state = state_of(exchange)

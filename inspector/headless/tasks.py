@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 from inspector.core.commands import CancelTask, Command, GetTask, Resubscribe
-from inspector.headless.connect import open_link
+from inspector.headless.connect import connection_of, open_link
 from inspector.headless.follow import follow
 from inspector.views.text import plain_line
 
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(arguments: argparse.Namespace) -> int:
-    async with open_link(arguments) as link:
+    async with open_link(arguments.target, connection_of(arguments)) as link:
         await link.connect()
         exchange = await follow(link, _command(arguments), arguments)
     context_id = exchange.progress.context_id

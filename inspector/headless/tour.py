@@ -1,0 +1,164 @@
+"""The demo without a terminal: a walk through the bundled bank, printed."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from inspector.core.commands import CancelTask, Command, FollowMode, Json, SendTurn, Turn
+from inspector.core.entries import Entry
+from inspector.headless.card import tell_card
+from inspector.headless.connect import Link, open_link, raise_problem
+from inspector.headless.output import BOLD, CYAN, DIM, Ink, ink_for, print_text
+from inspector.headless.prose import tell_data, tell_said, tell_update, value_text
+from inspector.settings import Connection
+from inspector.views.exchanges import Exchange
+from inspector.views.problems import problem_of
+from inspector.views.slots import SlotChange
+
+PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+EXIT_OK = 0
+EXIT_UNEXPECTED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """One turn of the tour and the state that it must lead to."""
+
+    text: str
+    state: str
+    slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    follow: FollowMode = FollowMode.BLOCKING
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Cancel the task of the turn before."""
+
+    state: str = "canceled"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A stop of the tour: a conversation of its own."""
+
+    title: str
+    remark: str
+    steps: tuple[Say | Cancel, ...]
+
+
+STOPS = (
+    Stop(
+        "A transfer, question by question",
+        "Each answer is a task; the conversation is held together by its contextId.",
+        (
+            Say("send money to Joe", "input-required"),
+            Say("50", "input-required"),
+            Say("/SetSlots(account=checking)", "input-required"),
+            Say("/SetSlots(transfer_confirmed=true)", "completed", follow=FollowMode.STREAM),
+        ),
+    ),
+    Stop(
+        "The same with slots seeded by an orchestrator",
+        "What message.metadata.slots already tells is not asked again.",
+        (
+            Say(
+                "send money to Ann",
+                "input-required",
+                {"amount": 20, "account": "savings"},
+            ),
+            Say("/SetSlots(transfer_confirmed=false)", "completed"),
+        ),
+    ),
+    Stop(
+        "A stream",
+        "The fees are explained chunk by chunk, as an artifact that grows.",
+        (Say("what are the fees", "completed", follow=FollowMode.STREAM),),
+    ),
+    Stop(
+        "A cancellation",
+        "tasks/cancel ends the open question and frees the conversation.",
+        (Say("send 50 to Joe", "input-required"), Cancel()),
+    ),
+    Stop(
+        "Something it refuses",
+        "A message that no flow is for is rejected, with a reason.",
+        (Say("what is the weather on Mars", "rejected"),),
+    ),
+    Stop(
+        "A failure",
+        "The core system refuses more than 10,000 €: the task fails and says which action did.",
+        (
+            Say("send 12000 to Joe", "input-required", {"account": "savings"}),
+            Say("/SetSlots(transfer_confirmed=true)", "failed"),
+        ),
+    ),
+)
+
+
+async def tour(url: str, stops: Sequence[Stop] = STOPS) -> int:
+    """Walk through `stops` at the agent of `url`; exit status 1 if a state is not as announced."""
+    ink = ink_for(sys.stdout)
+    async with open_link(url, Connection()) as link:
+        await link.connect()
+        assert link.card.card is not None
+        print_text(*tell_card(ink, link.card.card))
+        unexpected = [text for stop in stops for text in await _visit(link, ink, stop)]
+    print_text("", ink("Your turn", BOLD), "  a2a-mock serve            the same bank, to stay")
+    print_text("  a2a-inspect URL           the app on it", "  a2a-inspect send URL TEXT")
+    sys.stderr.writelines(f"a2a-inspect: {text}\n" for text in unexpected)
+    return EXIT_UNEXPECTED if unexpected else EXIT_OK
+
+
+async def _visit(link: Link, ink: Ink, stop: Stop) -> list[str]:
+    """Walk one stop; returns what was not as announced."""
+    print_text("", ink(stop.title, BOLD), ink(f"  {stop.remark}", DIM))
+    context_id: str | None = None
+    task_id, unexpected = "", list[str]()
+    for step in stop.steps:
+        print_text("", *_tell_step(ink, step))
+        command = _command(step, context_id, task_id)
+        exchange = await link.run(command, _live(link, ink))
+        raise_problem(problem_of(exchange))
+        _print_answer(link, ink, exchange)
+        context_id = exchange.progress.context_id
+        task_id = exchange.progress.task_id or ""
+        if exchange.progress.state != step.state:
+            found = exchange.progress.state
+            unexpected.append(f"{stop.title}: expected {step.state}, found {found}")
+    return unexpected
+
+
+def _command(step: Say | Cancel, context_id: str | None, task_id: str) -> Command:
+    if isinstance(step, Cancel):
+        return CancelTask(task_id)
+    return SendTurn(Turn(step.text, step.slots, context_id=context_id, follow=step.follow))
+
+
+def _tell_step(ink: Ink, step: Say | Cancel) -> list[str]:
+    if isinstance(step, Cancel):
+        return [f"{ink(PROMPT, CYAN)} {ink('tasks/cancel', DIM)}"]
+    lines = [f"{ink(PROMPT, CYAN)} {step.text}"]
+    if step.slots:
+        slots = "  ".join(f"{name}={value_text(value)}" for name, value in step.slots.items())
+        lines.append(ink(f"  {slots}  as metadata", DIM))
+    return lines
+
+
+def _live(link: Link, ink: Ink) -> Callable[[Entry], None]:
+    """Prints the lines of a stream's timeline as they come."""
+
+    def print_update(entry: Entry) -> None:
+        updates = link.timeline.rows[-1].updates
+        if link.exchange(entry.exchange).is_stream and updates and updates[-1].seq == entry.seq:
+            print_text(tell_update(ink, link.timeline.rows[-1], updates[-1]))
+
+    return print_update
+
+
+def _print_answer(link: Link, ink: Ink, exchange: Exchange) -> None:
+    """What the agent said, and of its data only what this turn changed."""
+    said, turn = link.chat.said[-1], link.data.turns[-1]
+    if said.exchange == exchange.id and said.speaker == "agent":
+        print_text(*tell_said(ink, replace(said, state=None) if exchange.is_stream else said))
+    changed = tuple(row for row in turn.slots if row.change is not SlotChange.SAME)
+    print_text(*tell_data(ink, replace(turn, slots=changed)))
