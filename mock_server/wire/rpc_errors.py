@@ -15,7 +15,6 @@ class Code(IntEnum):
     INTERNAL = -32603
     TASK_NOT_FOUND = -32001
     TASK_NOT_CANCELABLE = -32002
-    PUSH_NOT_SUPPORTED = -32003
     UNSUPPORTED_OPERATION = -32004
     CONTENT_TYPE_NOT_SUPPORTED = -32005
 
@@ -46,10 +45,6 @@ def method_not_found() -> RpcError:
 
 def invalid_params(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, "Invalid parameters", problems)
-
-
-def internal_error() -> RpcError:
-    return RpcError(Code.INTERNAL, "Internal error")
 
 
 def no_extended_card() -> RpcError:

@@ -6,7 +6,7 @@ from a2a.compat.v0_3 import types
 
 from mock_server.dialogue.model import Json
 from mock_server.tasks.json_text import encode_json, parse_json
-from mock_server.tasks.log import ArtifactUpdate, StatusUpdate, Update
+from mock_server.tasks.log import StatusUpdate, Update
 from mock_server.tasks.task import (
     Artifact,
     DataPart,
@@ -38,30 +38,24 @@ def encode_task(task: Task) -> bytes:
 
 
 def encode_update(task_id: str, context_id: str, update: Update) -> bytes:
-    match update:
-        case StatusUpdate(status=status, is_final=is_final):
-            return encode_json(
-                {
-                    "contextId": context_id,
-                    "final": is_final,
-                    "kind": "status-update",
-                    "status": _status(status),
-                    "taskId": task_id,
-                }
-            )
-        case ArtifactUpdate(artifact=artifact, appends=appends, is_last_chunk=is_last_chunk):
-            return encode_json(
-                _without_nulls(
-                    {
-                        "append": appends or None,
-                        "artifact": _artifact(artifact),
-                        "contextId": context_id,
-                        "kind": "artifact-update",
-                        "lastChunk": is_last_chunk or None,
-                        "taskId": task_id,
-                    }
-                )
-            )
+    if isinstance(update, StatusUpdate):
+        fields: dict[str, Json] = {
+            "contextId": context_id,
+            "final": update.is_final,
+            "kind": "status-update",
+            "status": _status(update.status),
+            "taskId": task_id,
+        }
+    else:
+        fields = {
+            "append": update.appends or None,
+            "artifact": _artifact(update.artifact),
+            "contextId": context_id,
+            "kind": "artifact-update",
+            "lastChunk": update.is_last_chunk or None,
+            "taskId": task_id,
+        }
+    return encode_json(_without_nulls(fields))
 
 
 def with_history(encoded_task: bytes, length: int | None) -> bytes:
@@ -145,13 +139,11 @@ def _artifact(artifact: Artifact) -> Json:
 
 def _part(part: Part) -> Json:
     metadata = None if part.metadata is None else dict(part.metadata)
-    match part:
-        case TextPart(text=text):
-            return _without_nulls({"kind": "text", "metadata": metadata, "text": text})
-        case DataPart(data=data):
-            return _without_nulls({"data": dict(data), "kind": "data", "metadata": metadata})
-        case FilePart(file=file):
-            return _without_nulls({"file": dict(file), "kind": "file", "metadata": metadata})
+    if isinstance(part, TextPart):
+        return _without_nulls({"kind": "text", "metadata": metadata, "text": part.text})
+    if isinstance(part, DataPart):
+        return _without_nulls({"data": dict(part.data), "kind": "data", "metadata": metadata})
+    return _without_nulls({"file": dict(part.file), "kind": "file", "metadata": metadata})
 
 
 def _without_nulls(fields: dict[str, Json]) -> dict[str, Json]:
@@ -171,13 +163,11 @@ def _parts(parts: list[types.Part]) -> tuple[Part, ...]:
 
 
 def _read_part(part: types.TextPart | types.FilePart | types.DataPart) -> Part:
-    match part:
-        case types.TextPart():
-            return TextPart(part.text, part.metadata)
-        case types.DataPart():
-            return DataPart(part.data, part.metadata)
-        case types.FilePart():
-            return FilePart(part.file.model_dump(mode="json", exclude_none=True), part.metadata)
+    if isinstance(part, types.TextPart):
+        return TextPart(part.text, part.metadata)
+    if isinstance(part, types.DataPart):
+        return DataPart(part.data, part.metadata)
+    return FilePart(part.file.model_dump(mode="json", exclude_none=True), part.metadata)
 
 
 def _tuple(items: list[str] | None) -> tuple[str, ...] | None:

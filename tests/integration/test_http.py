@@ -274,3 +274,14 @@ async def test_echo_of_a_large_mistake_is_left_out(serving: Serving) -> None:
         message = {"messageId": "m", "role": "user", "parts": empty}
         many = request("message/send", message=message)
         assert "data" not in (await mock.client.post("/", json=many)).json()["error"]
+
+
+async def test_client_that_vanishes_within_its_request_harms_nobody(serving: Serving) -> None:
+    async with serving() as mock:
+        address = httpx.URL(mock.url)
+        _, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        assert (await mock.client.post("/", json=turn("send money"))).status_code == 200

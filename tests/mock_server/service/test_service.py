@@ -35,7 +35,7 @@ responses:
   utter_ask_amount: [{text: "How much to {recipient}?"}]
   utter_sent: [{text: "Sent {amount} to {recipient}."}]
   utter_checked: [{text: "All is well."}]
-actions: [action_check, action_explain, action_break]
+actions: [action_check, action_explain, action_break, action_nothing]
 """
 FLOWS = """
 flows:
@@ -57,6 +57,11 @@ flows:
     run_pattern_completed: false
     steps:
       - action: action_explain
+  do_nothing:
+    description: do nothing at all
+    run_pattern_completed: false
+    steps:
+      - action: action_nothing
   break_things:
     description: break things
     steps:
@@ -100,6 +105,8 @@ class Hands:
                 yield Paused(0.1)
                 yield ChunkStreamed("fee.", is_first=False, is_last=True)
                 yield ActionResult(utterances=(Utterance("Your fee."),))
+            case "action_nothing":
+                return
             case _:
                 yield ActionResult(failure={"action": name})
 
@@ -250,6 +257,21 @@ async def test_task_of_no_or_another_context_is_not_found(context: str, task: st
         named = task or first.id
         assert caught.value.code == -32001
         assert caught.value.message == f"Task {named} was specified but does not exist"
+
+
+@pytest.mark.req("TURN-2")
+async def test_message_may_follow_a_task_that_still_runs() -> None:
+    async with open_lab() as lab:
+        slow = await lab.start(lab.turn("check the account"))
+        lab.hands.let_go.set()
+        followed = await lab.send(lab.turn("send money", context=None, task=slow.id))
+        assert followed.context_id == slow.context_id
+
+
+async def test_action_without_an_outcome_does_nothing() -> None:
+    async with open_lab() as lab:
+        done = await lab.say("do nothing at all")
+        assert (done.status.state, text_of(done)) == (TaskState.COMPLETED, "")
 
 
 @pytest.mark.req("TURN-2a")

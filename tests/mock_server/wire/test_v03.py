@@ -1,0 +1,149 @@
+"""Requests of the 0.3 wire, read."""
+
+import json
+
+import pytest
+
+from mock_server.tasks.task import DataPart, FilePart, Message, Role, TextPart
+from mock_server.wire.operations import (
+    BadCall,
+    Call,
+    CancelTask,
+    GetTask,
+    Operation,
+    Refused,
+    Resubscribe,
+    SendMessage,
+    StreamMessage,
+)
+from mock_server.wire.v03 import METHODS, decode_call
+
+
+def body(method: str, params: object, rpc_id: object = "r1") -> bytes:
+    request = {"jsonrpc": "2.0", "id": rpc_id, "method": method, "params": params}
+    return json.dumps(request).encode()
+
+
+FORM: dict[str, int] = {}
+MESSAGE: dict[str, object] = {
+    "messageId": "m1",
+    "role": "user",
+    "contextId": "c1",
+    "taskId": "t0",
+    "metadata": {"a": None},
+    "extensions": ["x"],
+    "referenceTaskIds": ["t1"],
+    "parts": [
+        {"kind": "text", "text": "hi", "metadata": {"b": 1}},
+        {"kind": "data", "data": {"slots": FORM}},
+        {"kind": "file", "file": {"uri": "http://x/y", "mimeType": "image/png"}},
+        {"kind": "file", "file": {"bytes": "aGk="}},
+    ],
+}
+READ = Message(
+    "m1",
+    Role.USER,
+    (
+        TextPart("hi", {"b": 1}),
+        DataPart({"slots": {}}),
+        FilePart({"mimeType": "image/png", "uri": "http://x/y"}),
+        FilePart({"bytes": "aGk="}),
+    ),
+    "c1",
+    "t0",
+    {"a": None},
+    ("x",),
+    ("t1",),
+)
+
+
+@pytest.mark.req("HTTP-6", "TURN-9")
+def test_message_is_read_with_its_configuration() -> None:
+    configuration = {
+        "blocking": False,
+        "historyLength": 3,
+        "acceptedOutputModes": ["text/plain"],
+        "pushNotificationConfig": {"url": "http://x/"},
+    }
+    params: dict[str, object] = {
+        "message": MESSAGE,
+        "configuration": configuration,
+        "metadata": {"k": "v"},
+    }
+    turn = SendMessage(READ, False, {"k": "v"}, 3, ("text/plain",), True)
+    assert decode_call(body("message/send", params)) == Call("r1", turn)
+    assert decode_call(body("message/stream", params, 7)) == Call(7, StreamMessage(turn))
+
+
+@pytest.mark.req("TURN-9")
+@pytest.mark.parametrize("configuration", [{}, None, {"blocking": True}, {"blocking": None}])
+def test_sending_blocks_unless_told_otherwise(configuration: object) -> None:
+    params: dict[str, object] = {"message": MESSAGE, "configuration": configuration}
+    assert decode_call(body("message/send", params)) == Call("r1", SendMessage(READ))
+
+
+@pytest.mark.req("HTTP-6")
+@pytest.mark.parametrize(
+    ("method", "params", "operation"),
+    [
+        ("tasks/get", {"id": "t", "historyLength": 2}, GetTask("t", 2)),
+        ("tasks/get", {"id": "t"}, GetTask("t")),
+        ("tasks/cancel", {"id": "t"}, CancelTask("t")),
+        ("tasks/resubscribe", {"id": "t"}, Resubscribe("t")),
+    ],
+)
+def test_operations_on_tasks_are_read(method: str, params: object, operation: Operation) -> None:
+    assert decode_call(body(method, params)) == Call("r1", operation)
+
+
+@pytest.mark.req("PUSH-1", "HTTP-5a")
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        (
+            "tasks/pushNotificationConfig/set",
+            {"taskId": "t", "pushNotificationConfig": {"url": "http://x/"}},
+            -32004,
+        ),
+        ("tasks/pushNotificationConfig/get", {"id": "t"}, -32004),
+        ("tasks/pushNotificationConfig/list", {"id": "t"}, -32004),
+        (
+            "tasks/pushNotificationConfig/delete",
+            {"id": "t", "pushNotificationConfigId": "p"},
+            -32004,
+        ),
+        ("agent/getAuthenticatedExtendedCard", {}, -32603),
+    ],
+)
+def test_what_is_not_offered_is_refused(method: str, params: object, code: int) -> None:
+    call = decode_call(body(method, params))
+    assert isinstance(call, Call)
+    assert isinstance(call.operation, Refused)
+    assert call.operation.error.code == code
+
+
+@pytest.mark.req("HTTP-5")
+@pytest.mark.parametrize(
+    ("text", "rpc_id", "code"),
+    [
+        (b"{", None, -32700),
+        (b"\xff", None, -32700),
+        (b"[" * 500, None, -32700),
+        (b"5", None, -32600),
+        (b'{"id": "x"}', "x", -32600),
+        (b'{"id": [], "method": "tasks/get", "params": {"id": "t"}}', None, -32600),
+        (b'{"id": 3, "method": "foo"}', 3, -32601),
+        (b'{"id": true, "method": "foo"}', 1, -32601),
+        (b'{"id": 3, "jsonrpc": "1.0", "method": "foo"}', 3, -32600),
+        (b'{"id": 3, "method": "tasks/get", "params": {}}', 3, -32602),
+        (b'{"method": "tasks/get", "params": {"id": "t"}}', None, -32602),
+    ],
+)
+def test_bad_call_has_its_code_and_what_id_it_can(text: bytes, rpc_id: object, code: int) -> None:
+    call = decode_call(text)
+    assert isinstance(call, BadCall)
+    assert (call.id, call.error.code) == (rpc_id, code)
+
+
+def test_every_method_of_03_is_in_the_table() -> None:
+    assert len(METHODS) == 10
