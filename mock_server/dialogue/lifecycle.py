@@ -61,14 +61,45 @@ def start(turn: Turn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -
 
 def finish(turn: Turn, frame: Frame) -> Steps:
     """End the topmost frame at its step, and let the dialogue go on below it."""
+    ended: Frame | None = frame
+    while ended:  # a caller may be over as soon as its child is: no recursion, calls may be deep
+        ended = yield from _end(turn, ended)
+
+
+def _end(turn: Turn, frame: Frame) -> Answer[Frame | None]:
+    """End `frame`; return the one below it if that has nothing left to do either."""
     flow = turn.assistant.flows[frame.flow_id]
     yield from leave(turn, frame)
-    if flow.id == COLLECT_PATTERN:
-        yield from _return_to_collector(turn)
-    elif frame.type is FrameType.CALL:
-        yield from _return_to_caller(turn)
-    elif not frame.is_pattern or frame.type is not FrameType.REGULAR:
+    if flow.id == COLLECT_PATTERN or frame.type is FrameType.CALL:
+        return (yield from _return_below(turn))
+    if not frame.is_pattern or frame.type is not FrameType.REGULAR:
         yield from _follow(turn, frame, flow)
+    return None
+
+
+def _return_below(turn: Turn) -> Answer[Frame | None]:
+    """Move the frame that asked or called past its step; return it if that was its last one."""
+    branches = _settled_branches(turn)
+    if branches is None:
+        return None
+    frame = turn.top
+    target = yield from next_step(turn, branches)
+    if target == END:
+        return frame
+    yield FrameMoved(frame.id, target)
+    return None
+
+
+def _settled_branches(turn: Turn) -> tuple[Branch, ...] | None:
+    """Where the topmost frame goes from its call, or from its question if the slot is filled."""
+    step = turn.step_of(turn.top) if turn.stack else None
+    match step:
+        case CallStep():
+            return step.next
+        case CollectStep() if turn.state.slots[step.slot] is not None:
+            return step.next
+        case _:
+            return None
 
 
 def leave(turn: Turn, frame: Frame) -> Steps:
@@ -86,19 +117,6 @@ def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowComp
     slots = turn.state.slots
     persisted = {name: slots[name] for name in flow.persisted_slots if slots[name] is not None}
     return FlowCompleted(flow.id, frame.step_id, is_child, persisted)
-
-
-def _return_to_collector(turn: Turn) -> Steps:
-    """Move the flow that asked past its collect step, unless the slot is empty still."""
-    step = turn.step_of(turn.top) if turn.stack else None
-    if isinstance(step, CollectStep) and turn.state.slots[step.slot] is not None:
-        yield from go_on(turn, turn.top, step.next)
-
-
-def _return_to_caller(turn: Turn) -> Steps:
-    step = turn.step_of(turn.top) if turn.stack else None
-    if isinstance(step, CallStep):
-        yield from go_on(turn, turn.top, step.next)
 
 
 def _follow(turn: Turn, ended: Frame, flow: Flow) -> Steps:

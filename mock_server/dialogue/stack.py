@@ -70,17 +70,28 @@ def roots(stack: Stack) -> Stack:
     return tuple(frame for frame in stack if is_root(frame))
 
 
-def collects_of(
-    flow: Flow, flows: Mapping[str, Flow], seen: frozenset[str] = frozenset()
-) -> Iterator[tuple[str, CollectStep]]:
+def called_flows(step: CallStep, flows: Mapping[str, Flow]) -> list[Flow]:
+    """The flow that `step` calls and all that are called from there, each once."""
+    found: dict[str, Flow] = {}
+    waiting = [step.flow_id]
+    while waiting:
+        flow = flows[waiting.pop()]
+        if flow.id not in found:
+            found[flow.id] = flow
+            waiting += (s.flow_id for s in flow.steps.values() if isinstance(s, CallStep))
+    return list(found.values())
+
+
+def collects_of(flow: Flow, flows: Mapping[str, Flow]) -> Iterator[tuple[str, CollectStep]]:
     """Each collect step of `flow` and of the flows it calls, with the id of `flow`'s own step."""
     for step in flow.steps.values():
         match step:
             case CollectStep():
                 yield step.id, step
-            case CallStep(flow_id=called) if called in flows and called not in seen:
-                inside = collects_of(flows[called], flows, seen | {flow.id, called})
-                yield from ((step.id, collect) for _, collect in inside)
+            case CallStep():
+                for called in called_flows(step, flows):
+                    collects = (s for s in called.steps.values() if isinstance(s, CollectStep))
+                    yield from ((step.id, collect) for collect in collects)
             case _:
                 pass
 
@@ -89,24 +100,32 @@ def slots_collected(flow: Flow, flows: Mapping[str, Flow]) -> set[str]:
     return {collect.slot for _, collect in collects_of(flow, flows)}
 
 
-def slots_to_reset(
-    flow: Flow, flows: Mapping[str, Flow], seen: frozenset[str] = frozenset()
-) -> set[str]:
+def slots_to_reset(flow: Flow, flows: Mapping[str, Flow]) -> set[str]:
     """The slots that return to their initial value when `flow` ends (flows.md §4.1)."""
+    reset = _own_reset(flow)
+    for step in flow.steps.values():
+        if isinstance(step, CallStep):
+            reset.update(*map(_own_reset, called_flows(step, flows)))
+    return reset - _own_kept(flow)
+
+
+def _own_reset(flow: Flow) -> set[str]:
     reset: set[str] = set()
     for step in flow.steps.values():
         match step:
-            case CollectStep(reset_after_flow_ends=True):
+            case CollectStep():
                 reset.add(step.slot)
             case SetSlotsStep():
                 reset.update(name for name, _ in step.values)
-            case CallStep(flow_id=called) if called in flows and called not in seen:
-                reset |= slots_to_reset(flows[called], flows, seen | {flow.id, called})
             case _:
                 pass
-    kept = {
+    return reset - _own_kept(flow)
+
+
+def _own_kept(flow: Flow) -> set[str]:
+    kept = (
         step.slot
         for step in flow.steps.values()
         if isinstance(step, CollectStep) and not step.reset_after_flow_ends
-    }
-    return reset - kept - set(flow.persisted_slots)
+    )
+    return {*kept, *flow.persisted_slots}

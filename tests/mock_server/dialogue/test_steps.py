@@ -333,6 +333,30 @@ def test_flow_that_calls_itself_ends_as_an_error(bank: Assistant, converse: Conv
     assert state.stack == ()
 
 
+def test_calls_may_be_deep(bank: Assistant, converse: Converse) -> None:
+    assistant = with_flow(bank, NOTED, flow_id="odd200")
+    for depth in reversed(range(200)):
+        call = CallStep("call", f"odd{depth + 1}", TO_END)
+        assistant = with_flow(assistant, call, flow_id=f"odd{depth}")
+    state, [turn] = converse(assistant, ["StartFlow(odd0)"])
+    assert responses(turn) == ["utter_noted"]
+    assert FlowCompleted("odd0", "call") in turn
+    assert state.stack == ()
+
+
+def test_flows_that_call_each_other_twice_are_looked_through_once(
+    bank: Assistant, converse: Converse
+) -> None:
+    assistant = with_flow(bank, CollectStep("ask", "note", TO_END), flow_id="odd40")
+    for depth in reversed(range(40)):
+        first = CallStep("first", f"odd{depth + 1}", (Branch("second"),))
+        second = CallStep("second", f"odd{depth + 1}", TO_END)
+        assistant = with_flow(assistant, first, second, flow_id=f"odd{depth}")
+    state, turns = converse(assistant, ["StartFlow(odd0)", "CancelFlow()"])
+    assert responses(turns[0]) == ["utter_ask_note"]
+    assert state.stack == ()
+
+
 def test_slot_kept_by_its_collect_step_survives_the_flow(
     bank: Assistant, converse: Converse
 ) -> None:
