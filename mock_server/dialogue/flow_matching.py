@@ -17,6 +17,8 @@ GENERIC_WORD = 0.5
 DESCRIPTION_WORD = 0.6
 FUZZY = 85
 FUZZY_LENGTH = 5
+# Nobody wishes for a flow in a longer text, and likeness costs words times flows.
+MAX_WISH = 1000
 
 WORD = re.compile(r"[a-z][a-z']*", re.IGNORECASE)
 VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
@@ -40,6 +42,8 @@ class _Vocabulary:
 
 def rank(text: str, flows: Iterable[Flow]) -> tuple[FlowMatch, ...]:
     """The flows that `text` may ask for, best first; flows without a common word are left out."""
+    if len(text) > MAX_WISH:
+        return ()
     wanted = _weights(content_words(VALUE.sub(" ", text)))
     if not wanted:
         return ()

@@ -61,7 +61,7 @@ REPEAT = _whole(
 HUMAN = re.compile(
     _any(
         r"\b(?:human|real person|live agent|representative|operator|support agent)\b",
-        r"\b(?:talk|speak|connect|transfer)\b.*\b(?:human|person|agent|someone|somebody)\b",
+        r"\b(?:talk|speak|connect|transfer)\b.{0,60}\b(?:human|person|agent|someone|somebody)\b",
     )
 )
 CORRECTION = re.compile(

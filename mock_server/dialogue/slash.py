@@ -21,7 +21,7 @@ from mock_server.dialogue.model import Assistant, Json
 
 INVALID_INTENT = "cannot_handle_invalid_intent"
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
-SEPARATOR = re.compile(r"\s*(?:;|\n)\s*(?=/)")
+SEPARATOR = re.compile(r"([;\n])")
 SESSION_INTENTS = {"session_start": SessionStart(), "restart": Restart()}
 
 
@@ -34,11 +34,22 @@ def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], st
         return (), "it does not begin with a slash"
     commands: list[Command] = []
     reasons: list[str] = []
-    for part in SEPARATOR.split(text.rstrip("; \n")):
-        read, reason = _read_one(part.removeprefix("/").strip(), assistant)
+    for part in _parts(text.rstrip("; \n")):
+        read, reason = _read_one(part.lstrip().removeprefix("/").strip(), assistant)
         commands.extend(read)
         reasons.append(reason)
     return tuple(commands), "; ".join(reasons)
+
+
+def _parts(text: str) -> list[str]:
+    """The messages in `text`: a separator that no slash follows belongs to the message."""
+    parts: list[list[str]] = []
+    for piece in SEPARATOR.split(text):
+        if piece.lstrip().startswith("/"):
+            parts.append([piece])
+        else:
+            parts[-1].append(piece)
+    return ["".join(pieces).strip("; \n") for pieces in parts]
 
 
 def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:

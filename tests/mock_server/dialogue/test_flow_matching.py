@@ -46,6 +46,10 @@ def test_sentence_asks_for_flows(text: str, ids: list[str]):
     assert matched(text) == ids
 
 
+def test_essay_asks_for_no_flow():
+    assert matched("transfer money " * 100) == []
+
+
 def test_synonyms_and_forms_are_one_word():
     assert content_words("Show the users' payees") == content_words("display payee")
 

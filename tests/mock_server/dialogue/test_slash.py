@@ -29,6 +29,8 @@ INVALID = CannotHandle("cannot_handle_invalid_intent")
             (StartFlow("pay"), SetSlot("amount", "5", is_direct=True)),
         ),
         ("/StartFlow(pay)\n/SetSlot(amount, 5)", (StartFlow("pay"), SetSlot("amount", "5"))),
+        ('/SetSlots{"a": "x; y"}', (SetSlot("a", "x; y", is_direct=True),)),
+        ("/StartFlow(pay) ;  \n /StartFlow(pay)", (StartFlow("pay"), StartFlow("pay"))),
         ("/send_money", (StartFlow("pay", is_trigger=True),)),
         (
             '/send_money{"amount": 5, "other": 1}',
