@@ -1,29 +1,37 @@
-"""The terminal app: its screens, themes and the palette's commands."""
+"""The terminal app: its screens, its themes and the palette.
 
-from collections.abc import Callable
+What a session or the main screen needs is imported when it is needed, so that the first frame
+comes as fast as an empty app's (inspector.md TUI-3).
+"""
+
 from contextlib import AsyncExitStack
 from datetime import datetime
-from time import perf_counter
-from typing import ClassVar
-from uuid import uuid4
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import App
-from textual.command import Provider
+from textual.app import App, ComposeResult
+from textual.widgets import Static
 
-from inspector.core.log import Log
-from inspector.core.session import Session
-from inspector.core.target import parse_target
 from inspector.errors import InspectorError
-from inspector.settings import Connection
 from inspector.tui.messages import TargetGiven
-from inspector.tui.palette import Actions
 from inspector.tui.start import StartScreen
 from inspector.tui.theme import DARK, LIGHT
-from inspector.tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.command import Provider
+
+    from inspector.settings import Connection
 
 # From here on the three columns stand side by side.
 WIDE_COLUMNS = 110
+
+
+def _actions() -> "type[Provider]":
+    from inspector.tui.palette import Actions
+
+    return Actions
 
 
 class InspectorApp(App[int]):
@@ -31,28 +39,33 @@ class InspectorApp(App[int]):
 
     TITLE = "a2a-inspect"
     CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = True
     # Textual's own annotation puts ClassVar inside the union, which nothing can match
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [  # pyright: ignore[reportIncompatibleVariableOverride]
         (0, "-narrow"),
         (WIDE_COLUMNS, "-wide"),
     ]
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+    COMMANDS: ClassVar["set[type[Provider] | Callable[[], type[Provider]]]"] = {_actions}
 
-    def __init__(self, target: str | None = None, connection: Connection | None = None) -> None:
+    def __init__(self, target: str | None = None, connection: "Connection | None" = None) -> None:
         super().__init__()
         self._target = target
-        self._connection = connection or Connection()
+        self._connection = connection
         self._open = AsyncExitStack()
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
 
+    def compose(self) -> ComposeResult:
+        yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
+
     def on_mount(self) -> None:
         if self._target is None:
             self.push_screen(StartScreen())
         else:
-            self.connect(self._target)
+            self.call_after_refresh(self.connect, self._target)
+
+    async def on_unmount(self) -> None:
+        await self._open.aclose()
 
     @on(TargetGiven)
     def take_target(self, event: TargetGiven) -> None:
@@ -61,28 +74,30 @@ class InspectorApp(App[int]):
         else:
             self.run_worker(self._demonstrate(), group="demo", exclusive=True)
 
-    async def _demonstrate(self) -> None:
-        from inspector.tui.demo import serve_bank
-
-        start = self.screen
-        try:
-            url = await self._open.enter_async_context(serve_bank())
-        except InspectorError as error:
-            if isinstance(start, StartScreen):
-                start.tell(str(error))
-            return
-        self.connect(url)
-
-    async def on_unmount(self) -> None:
-        await self._open.aclose()
-
     def connect(self, target: str) -> None:
+        """Show the main screen on `target`, or the start screen with what is wrong with it."""
+        from inspector.settings import Connection
+        from inspector.tui.link import open_link
+        from inspector.tui.workspace import Workspace
+
         try:
-            session, now_ms = open_session(target, self._connection)
+            link = open_link(target, self._connection or Connection())
         except InspectorError as error:
             self._ask_again(str(error), target)
             return
-        self.push_screen(Workspace(target, session, started=datetime.now(), now_ms=now_ms))
+        self.push_screen(
+            Workspace(target, link.session, started=datetime.now(), now_ms=link.now_ms)
+        )
+
+    async def _demonstrate(self) -> None:
+        from inspector.tui.demo import serve_bank
+
+        try:
+            url = await self._open.enter_async_context(serve_bank())
+        except InspectorError as error:
+            self._ask_again(str(error), "")
+            return
+        self.connect(url)
 
     def _ask_again(self, problem: str, target: str) -> None:
         if isinstance(self.screen, StartScreen):
@@ -91,27 +106,6 @@ class InspectorApp(App[int]):
             self.push_screen(StartScreen(problem, target))
 
 
-def open_session(target: str, connection: Connection) -> tuple[Session, Callable[[], float]]:
-    """Return a session on `target` and its clock in ms; nothing is sent yet.
-
-    Raises:
-        UsageError: `target` is neither a URL nor a file.
-    """
-    # httpx takes longer to import than the first frame may take
-    from inspector.net.http import HttpTransport
-
-    began = perf_counter()
-    session = Session(
-        parse_target(target),
-        HttpTransport(connection),
-        Log(perf_counter),
-        new_id=lambda: str(uuid4()),
-        credentials=connection.headers,
-        timeout_seconds=connection.timeout_seconds,
-    )
-    return session, lambda: (perf_counter() - began) * 1000
-
-
-def run(target: str | None = None, connection: Connection | None = None) -> int:
+def run(target: str | None = None, connection: "Connection | None" = None) -> int:
     """Run the app until the user leaves it; returns the exit status."""
     return InspectorApp(target, connection).run() or 0

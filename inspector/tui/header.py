@@ -42,6 +42,10 @@ class Header(Widget):
     view: reactive[HeaderView] = reactive(HeaderView(""))
     symbols: reactive[Symbols] = reactive(UNICODE)
 
+    def __init__(self, view: HeaderView) -> None:
+        super().__init__()
+        self.view = view
+
     def render(self) -> Content:
         width = self.content_size.width
         right = self._conversation()

@@ -1,10 +1,12 @@
 """What widgets tell the screen: small values, one for each thing a user can do to them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from inspector.core.commands import Turn
+if TYPE_CHECKING:
+    from inspector.core.commands import Turn
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,7 +42,7 @@ class OfferTaken(Message):
 
 @dataclass
 class TurnComposed(Message):
-    turn: Turn
+    turn: "Turn"
 
 
 @dataclass

@@ -70,10 +70,10 @@ class Workspace(Screen[None]):
         self._is_quit_asked = False
 
     def compose(self) -> ComposeResult:
-        yield Header()
+        yield Header(HeaderView(self.target))
         yield TabBar()
         with Container(id="columns"):
-            yield Conversation(self._started)
+            yield Conversation(self._started).add_class("-active")
             yield Timeline()
             yield Data()
         yield Wire()
@@ -81,9 +81,7 @@ class Workspace(Screen[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.query_one(Header).view = HeaderView(self.target)
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
-        self._activate("conversation")
         if self.session is not None:
             self.session.subscribe(self.take)
             self.run_command(FetchCard())

@@ -46,8 +46,11 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
 
 
 async def connect(pilot: Pilot[int], until: Until) -> None:
-    header = pilot.app.screen.query_one(Header)
-    await until(pilot, lambda: header.view.connection is Connection.CONNECTED)
+    def is_connected() -> bool:
+        headers = pilot.app.screen.query(Header)
+        return any(header.view.connection is Connection.CONNECTED for header in headers)
+
+    await until(pilot, is_connected)
 
 
 @pytest.mark.req("TUI-1", "CONN-1")

@@ -1,0 +1,98 @@
+"""How the app begins: its choices, its first frame, and what it imports for it."""
+
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from inspector.tui.app import InspectorApp
+from inspector.tui.start import StartScreen
+from inspector.tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Agent
+
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+
+EMPTY = """
+import time; began = time.perf_counter()
+from textual.app import App
+app = App()
+"""
+OURS = """
+import time; began = time.perf_counter()
+from inspector.tui.app import InspectorApp
+InspectorApp.connect = lambda self, target: self.exit()
+app = InspectorApp({target!r})
+"""
+FIRST_FRAME = """
+app.call_later(lambda: app.screen.call_after_refresh(app.exit))
+app.run(headless=True, size=(160, 48))
+print(time.perf_counter() - began)
+import sys
+assert not {"httpx", "pydantic", "a2a", "ruamel.yaml"} & set(sys.modules)
+"""
+
+
+def first_frame_seconds(program: str) -> float:
+    command = [sys.executable, "-c", program + FIRST_FRAME]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+@pytest.mark.req("TUI-3")
+@pytest.mark.parametrize("target", [None, "localhost:1"])
+def test_first_frame_comes_as_fast_as_an_empty_app(target: str | None) -> None:
+    """The fastest of a few runs each, side by side, so that a busy machine hits both."""
+    runs = [
+        (first_frame_seconds(EMPTY), first_frame_seconds(OURS.format(target=target)))
+        for _ in range(4)
+    ]
+    assert min(ours for _, ours in runs) <= 1.5 * min(empty for empty, _ in runs)
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+async def test_start_screen_connects_to_what_is_typed(agent: "Agent", until: Until) -> None:
+    app = InspectorApp()
+    async with app.run_test() as pilot:
+        await pilot.press("u")
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        for letter in agent.url:
+            await pilot.press(letter)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+async def test_target_that_is_none_is_asked_for_again(until: Until) -> None:
+    app = InspectorApp("no such thing")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(app.screen, StartScreen))
+        await until(pilot, lambda: app.screen.query("#problem"))
+        assert "no such thing" in str(app.screen.query_one("#problem", Static).content)
+        assert app.screen.query_one(Input).value == "no such thing"
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+async def test_demo_serves_the_bank_and_connects(until: Until) -> None:
+    app = InspectorApp()
+    async with app.run_test() as pilot:
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+
+
+@pytest.mark.anyio
+async def test_agent_that_is_not_there_is_told_in_the_header(until: Until) -> None:
+    app = InspectorApp("http://127.0.0.1:9")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+        await until(pilot, lambda: app.screen.query("Header"))
+        header = app.screen.query_one("Header")
+        await until(pilot, lambda: "no connection" in str(header.render()))
