@@ -34,7 +34,7 @@ from mock_server.dialogue.flow_wishes import (
     wish,
 )
 from mock_server.dialogue.hearing import Hearing
-from mock_server.dialogue.model import Assistant, UnderstandRule
+from mock_server.dialogue.model import Assistant, SlotType, UnderstandRule
 from mock_server.dialogue.slash import read_slash
 from mock_server.dialogue.state import DialogueState
 
@@ -111,12 +111,21 @@ def _by_rule(rule: UnderstandRule, text: str) -> Outcome:
 def _button(hearing: Hearing) -> Outcome:
     if not hearing.buttons:
         return (), "the bot offered no buttons"
-    for button in hearing.buttons:
-        if lexicon.normalized(button.title) == hearing.plain:
+    for number, button in enumerate(hearing.buttons, start=1):
+        is_number = hearing.plain == str(number) and not _is_value(hearing)
+        if is_number or lexicon.normalized(button.title) == hearing.plain:
             sent = Hearing(hearing.assistant, hearing.state, button.payload.strip())
             understood = _tried(sent, [rule for rule in _RULES if rule[1] is not _button])
             return understood.commands, f"the button {button.title!r} sends {button.payload!r}"
-    return (), "no button has this title"
+    return (), "no button has this title or number"
+
+
+def _is_value(hearing: Hearing) -> bool:
+    """Whether a number answers the question itself, rather than one of its numbered buttons."""
+    slot = hearing.asked
+    return slot is not None and (
+        slot.type is SlotType.FLOAT or answers.is_exact_category(slot, hearing.text)
+    )
 
 
 def _correction(hearing: Hearing) -> Outcome:

@@ -197,12 +197,19 @@ def test_number_is_asked(text: str, commands: tuple[Command, ...]):
     [
         ("immediate", SetSlot("timing", "now", is_direct=True)),
         ("Later", SetSlot("timing", "future", is_direct=True)),
+        ("2", SetSlot("timing", "future", is_direct=True)),
+        ("3", CannotHandle()),
         ("immediate please", SetSlot("timing", "now")),
         ("in the future", SetSlot("timing", "future")),
     ],
 )
 def test_buttons_are_offered(text: str, command: Command):
     assert said(text, situation("timing", buttons=BUTTONS)) == (command,)
+
+
+def test_number_that_answers_the_question_is_no_button():
+    buttons = (Button("Ten", "/SetSlots(amount=10)"), Button("Twenty", "/SetSlots(amount=20)"))
+    assert said("2", situation("amount", buttons=buttons)) == (SetSlot("amount", 2.0),)
 
 
 def test_payload_without_a_slash_is_read_as_text():
