@@ -7,10 +7,12 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Iterator
 from functools import partial
 
 from mock_server.actions.runner import run_stub
 from mock_server.errors import ProjectError
+from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project, load_project
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.turn import Brain
@@ -65,9 +67,19 @@ def _load(settings: Settings) -> Project:
     problems = len(project.faults) + len(project.warnings)
     if problems:
         logger.warning("%d problems in the project: a2a-mock check lists them", problems)
-    if project.server.auth:
-        logger.warning("a2a_server.auth is not enforced: every caller is let in")
+    for warning in _unserved(project.server):
+        logger.warning(warning)
     return project
+
+
+def _unserved(server: A2AServer) -> Iterator[str]:
+    """What the project asks of its server and does not get."""
+    if server.auth:
+        yield "a2a_server.auth is not enforced: every caller is let in"
+    if server.agent_card_path:
+        yield "a2a_server.agent_card_path is not read: the card is made from the flows"
+    if server.push_notifications_enabled:
+        yield "a2a_server.push_notifications_enabled: push notifications are not sent"
 
 
 def _unbound(settings: Settings, error: OSError) -> str:

@@ -1,5 +1,6 @@
 """JSON-RPC over HTTP: `POST /`."""
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 
@@ -27,6 +28,8 @@ from mock_server.wire.operations import (
 )
 from mock_server.wire.v03 import decode_call
 from mock_server.wire.v03_tasks import with_history
+
+logger = logging.getLogger("a2a_server")
 
 OK = 200
 CONFLICT = 409
@@ -76,8 +79,8 @@ class RpcEndpoint:
             return result_envelope(rpc_id, await self._result(operation))
         except rpc_errors.InFlight:
             raise
-        except RpcError as error:
-            return error_envelope(rpc_id, error)
+        except Exception as error:
+            return error_envelope(rpc_id, _told(error))
 
     async def _result(self, operation: Answered) -> bytes:
         match operation:
@@ -96,8 +99,8 @@ class RpcEndpoint:
             subscription = self._subscription(operation)
         except rpc_errors.InFlight:
             raise
-        except RpcError as error:
-            only = sse.frame(error_envelope(rpc_id, error))
+        except Exception as error:
+            only = sse.frame(error_envelope(rpc_id, _told(error)))
             return Response(only, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
         frames = sse.frames(rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now)
         return StreamingResponse(frames, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
@@ -108,6 +111,14 @@ class RpcEndpoint:
                 return self._service.stream(turn)
             case Resubscribe():
                 return self._service.resubscribe(operation)
+
+
+def _told(error: Exception) -> RpcError:
+    """What the client is told of `error`: nothing of what nobody foresaw (HTTP-5)."""
+    if isinstance(error, RpcError):
+        return error
+    logger.error("a2a_server.sanic_app.request.error", exc_info=error)
+    return rpc_errors.internal_error()
 
 
 async def _reply(

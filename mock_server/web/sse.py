@@ -1,5 +1,6 @@
 """Server-sent events as a2a-sdk 0.3.26 frames them."""
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
@@ -7,6 +8,8 @@ from mock_server.service.subscription import Occurrence, Subscription
 from mock_server.tasks.task import Task
 from mock_server.wire.envelopes import RpcId, result_envelope
 from mock_server.wire.v03_tasks import encode_task, encode_update
+
+logger = logging.getLogger("a2a_server")
 
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -24,12 +27,16 @@ async def frames(
     now: Callable[[], datetime],
 ) -> AsyncIterator[bytes]:
     """One frame an occurrence, and a comment whenever `ping_seconds` pass without one."""
-    while not subscription.is_over:
-        occurrences = await subscription.next(ping_seconds)
-        for occurrence in occurrences:
-            yield frame(result_envelope(rpc_id, _encode(subscription, occurrence)))
-        if not occurrences:
-            yield f": ping - {now()}\r\n\r\n".encode()
+    try:
+        while not subscription.is_over:
+            occurrences = await subscription.next(ping_seconds)
+            for occurrence in occurrences:
+                yield frame(result_envelope(rpc_id, _encode(subscription, occurrence)))
+            if not occurrences:
+                yield f": ping - {now()}\r\n\r\n".encode()
+    except Exception:
+        # The status line is out: all that is left is to end the stream, and to say so here.
+        logger.exception("a2a_server.sanic_app.stream_sse.error")
 
 
 def _encode(subscription: Subscription, occurrence: Occurrence) -> bytes:

@@ -47,6 +47,10 @@ def invalid_params(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, "Invalid parameters", problems)
 
 
+def internal_error() -> RpcError:
+    return RpcError(Code.INTERNAL, "Internal error")
+
+
 def no_extended_card() -> RpcError:
     return RpcError(Code.INTERNAL, "Authenticated card not supported")
 

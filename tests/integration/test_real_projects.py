@@ -9,8 +9,6 @@ from typing import Protocol
 import httpx
 import pytest
 
-pytestmark = pytest.mark.shared
-
 
 class Command(Protocol):
     ready: str

@@ -12,7 +12,7 @@ import httpx
 import pydantic
 import pytest
 
-pytestmark = [pytest.mark.anyio, pytest.mark.shared]
+pytestmark = pytest.mark.anyio
 
 # Where the specification decides otherwise than a2a-sdk 0.3.26 did.
 PARSE_ERROR = '{"error":{"code":-32700,"message":"Invalid JSON payload"},"jsonrpc":"2.0"}'

@@ -134,6 +134,22 @@ def test_relax_is_loud(run_mock: RunMock, project: Path) -> None:
         assert "--relax" in log
 
 
+def test_what_a_project_asks_for_in_vain_is_said(run_mock: RunMock, project: Path) -> None:
+    (project / "endpoints.yml").write_text(
+        "a2a_server:\n"
+        "  description: A small bank\n"
+        "  agent_card_path: card.json\n"
+        "  push_notifications_enabled: true\n"
+        "  auth: {type: bearer, jwt: {algorithm: RS256, public_key_path: key.pem}}\n"
+    )
+    (project / "key.pem").write_text("-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n")
+    with run_mock(project) as mock:
+        assert mock.ready.startswith("ready:")
+        _, log = mock.stop()
+        for key in ("auth", "agent_card_path", "push_notifications_enabled"):
+            assert f"a2a_server.{key}" in log
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_lets_running_turns_end(run_mock: RunMock, project: Path, number: int) -> None:
     with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=20) as client:

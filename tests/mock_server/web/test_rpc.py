@@ -1,0 +1,53 @@
+"""What nobody foresaw stays inside."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from mock_server.actions.runner import Progress
+from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.state import DialogueState
+from mock_server.service.service import Service, ServiceSettings
+from mock_server.service.turn import Brain
+from mock_server.service.world import World
+from mock_server.web.app import Site, create_app
+
+pytestmark = pytest.mark.anyio
+
+
+def no_id() -> str:
+    raise OSError("no randomness is left")
+
+
+def no_action(_: str, __: DialogueState) -> Iterator[Progress]:
+    yield ActionResult()
+
+
+async def no_sleep(_: float) -> None:
+    return None
+
+
+async def post(method: str, world: World) -> httpx.Response:
+    async with Service(Brain(Assistant(), no_action), world, ServiceSettings()) as service:
+        app = create_app(service, Site({}, None, None), world.now)
+        transport = httpx.ASGITransport(app)
+        message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
+        async with httpx.AsyncClient(transport=transport, base_url="http://mock") as client:
+            return await client.post("/", json=body)
+
+
+@pytest.mark.req("HTTP-5")
+@pytest.mark.parametrize("method", ["message/send", "message/stream"])
+async def test_failure_of_the_server_is_an_internal_error_without_its_text(
+    method: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(lambda: datetime.now(UTC), lambda: 0.0, no_sleep, no_id)
+    response = await post(method, world)
+    assert response.status_code == 200
+    expected = '{"error":{"code":-32603,"message":"Internal error"},"id":1,"jsonrpc":"2.0"}'
+    assert response.text.strip().removeprefix("data: ") == expected
+    assert "no randomness is left" in caplog.text
