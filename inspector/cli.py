@@ -212,7 +212,8 @@ class _Version(argparse.Action):
     """Reads the version only when asked: importlib.metadata costs a directory scan."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(0, f"{parser.prog} {version('a2a-inspect')}\n")
+        sys.stdout.write(f"{parser.prog} {version('a2a-inspect')}\n")
+        parser.exit()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import os
 import ssl
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 import httpx
 
@@ -99,7 +99,7 @@ def _trust(connection: Connection) -> ssl.SSLContext | bool:
 
 def _kind(error: Exception) -> FailureKind:
     match error:
-        case httpx.ConnectError() if "ssl" in str(error).lower():
+        case httpx.ConnectError() if any(isinstance(one, ssl.SSLError) for one in _chain(error)):
             return FailureKind.TLS
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
             return FailureKind.CONNECT
@@ -113,16 +113,24 @@ def _kind(error: Exception) -> FailureKind:
             return FailureKind.PROTOCOL
 
 
-def _describe(error: BaseException) -> str:
+def _describe(error: Exception) -> str:
     """What the system said where it said something, else what httpx makes of it."""
-    cause: BaseException | None = error
-    while cause is not None:
+    if isinstance(error, httpx.ConnectTimeout):
+        return f"no connection within {CONNECT_TIMEOUT_SECONDS:g} s"
+    for cause in _chain(error):
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
-        cause = cause.__cause__ or cause.__context__
     return str(error) or type(error).__name__
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """`error` and what led to it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _decode(raw: list[tuple[bytes, bytes]]) -> Headers:

@@ -52,8 +52,14 @@ class Exchange:
 
     @property
     def last_reply(self) -> Reply | None:
-        """The last frame that holds a reply."""
-        return next((one for frame in reversed(self.frames) if (one := reply_of(frame))), None)
+        """The last reply that could be read; where none could, the last that came at all."""
+        last: Reply | None = None
+        for frame in reversed(self.frames):
+            reply = reply_of(frame)
+            if reply is not None and not reply.problem:
+                return reply
+            last = last or reply
+        return last
 
 
 Exchanges: TypeAlias = Series[Exchange]

@@ -56,6 +56,8 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_status(exchange, status)
     if reply is None or reply.problem:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
+    if exchange.is_stream and not exchange.progress.is_final:
+        return _of_early_end(exchange)
     return None
 
 
@@ -202,6 +204,17 @@ def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
         last_seen=_last_seen(exchange),
         cause="the card's url leads to something that is no A2A agent",
         hint="a2a-inspect card TARGET shows the url",
+    )
+
+
+def _of_early_end(exchange: Exchange) -> Problem:
+    return Problem(
+        kind=ProblemKind.NOT_A2A,
+        what="the stream ended without a final update",
+        outstanding=_outstanding(exchange),
+        last_seen=_last_seen(exchange),
+        cause="the agent forgot it, or something on the way closed the stream too early",
+        hint="a2a-inspect tasks resubscribe TARGET TASK_ID goes on; tasks get shows where it is",
     )
 
 

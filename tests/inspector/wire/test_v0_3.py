@@ -37,7 +37,6 @@ def official(shared: Path) -> dict[str, Any]:
     return json.loads(text)["definitions"]
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize(
     "name", [name for name, one in DEFINITIONS.items() if isinstance(one, dict)]
 )
@@ -50,7 +49,6 @@ def test_fields_are_those_of_the_protocol(name: str, official: dict[str, Any]) -
     assert DEFINITIONS[name] == expected
 
 
-@pytest.mark.shared
 def test_enums_are_those_of_the_protocol(official: dict[str, Any]) -> None:
     assert DEFINITIONS["TaskState"] == Enum(frozenset(official["TaskState"]["enum"]))
     role = official["Message"]["properties"]["role"]

@@ -138,7 +138,6 @@ def test_any_bytes_can_be_checked(raw: bytes) -> None:
     assert findings_of(raw)
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("wire", ["sdk0326_v03", "sdk130_v03"])
 def test_recorded_results_have_no_schema_errors(shared: Path, wire: str) -> None:
     """What two versions of the SDK really sent is right, unless they were asked wrongly."""
@@ -155,7 +154,6 @@ def test_recorded_results_have_no_schema_errors(shared: Path, wire: str) -> None
     assert checked > 10
 
 
-@pytest.mark.shared
 @pytest.mark.req("CARDV-1")
 def test_a_recorded_card_is_right(shared: Path) -> None:
     text = (shared / "wire/sdk0326_v03.txt").read_text()

@@ -1,0 +1,146 @@
+"""Servers that behave badly, byte for byte as a test writes them."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import pytest
+
+Handler: TypeAlias = Callable[[str, bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+class RawServer:
+    """A socket on a free port of loopback; `handle` gets each request and writes what it likes."""
+
+    def __init__(self, handle: Handler) -> None:
+        self._handle = handle
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self.requests: list[tuple[str, bytes]] = []
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        self._thread.start()
+        self._started.wait(10)
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+        self._loop.close()
+
+    async def _run(self) -> None:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._started.set()
+        await self._stop.wait()
+        server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            length = next(
+                (
+                    int(line[15:])
+                    for line in head.split("\r\n")
+                    if line.lower()[:15] == "content-length:"
+                ),
+                0,
+            )
+            body = await reader.readexactly(length)
+            self.requests.append((head, body))
+            await self._handle(head, body, writer)
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+
+class Agent:
+    """Replies with a card that leads back to itself, and to a POST with what it was given."""
+
+    def __init__(self, answer: Handler, card: dict[str, Any] | None = None) -> None:
+        self._answer = answer
+        self._card = card or {}
+        self.server = RawServer(self._handle)
+
+    async def _handle(self, head: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+        if head.startswith("POST"):
+            await self._answer(head, body, writer)
+            return
+        card: dict[str, Any] = {
+            "name": "Raw",
+            "version": "1",
+            "description": "raw",
+            "url": self.server.url,
+            "protocolVersion": "0.3.0",
+            "capabilities": {"streaming": True},
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [{"id": "s", "name": "S", "description": "d", "tags": []}],
+            **self._card,
+        }
+        writer.write(http(json.dumps(card).encode()))
+
+
+def http(body: bytes, status: str = "200 OK", media_type: str = "application/json") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n"
+    return f"{head}Connection: close\r\n\r\n".encode() + body
+
+
+StartServer: TypeAlias = Callable[[Handler], RawServer]
+StartAgent: TypeAlias = Callable[..., RawServer]
+
+
+@contextmanager
+def _stopping(started: list[RawServer]) -> Generator[None]:
+    yield
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def start_server() -> Iterator[StartServer]:
+    """Starts a server that hands every request to the handler given."""
+    started: list[RawServer] = []
+
+    def start(handle: Handler) -> RawServer:
+        server = RawServer(handle)
+        server.start()
+        started.append(server)
+        return server
+
+    with _stopping(started):
+        yield start
+
+
+@pytest.fixture
+def start_agent() -> Iterator[StartAgent]:
+    """Starts an agent with a right card that answers POST with the bytes or the handler given."""
+    started: list[RawServer] = []
+
+    def start(answer: bytes | Handler, card: dict[str, Any] | None = None) -> RawServer:
+        async def write(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+            assert isinstance(answer, bytes)
+            writer.write(answer)
+
+        agent = Agent(write if isinstance(answer, bytes) else answer, card)
+        agent.server.start()
+        started.append(agent.server)
+        return agent.server
+
+    with _stopping(started):
+        yield start
