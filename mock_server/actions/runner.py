@@ -54,7 +54,8 @@ def run_stub(stubs: Stubs, name: str, state: DialogueState) -> Iterator[Progress
 def _streamed(branch: StubBranch) -> Iterator[Progress]:
     last = len(branch.stream) - 1
     for index, text in enumerate(branch.stream):
-        yield from _paused(branch.chunk_delay_seconds)
+        if index:
+            yield from _paused(branch.chunk_delay_seconds)
         yield ChunkStreamed(text, is_first=index == 0, is_last=index == last)
 
 

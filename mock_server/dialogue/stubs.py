@@ -13,7 +13,7 @@ from mock_server.errors import NOWHERE, Location
 class StubBranch:
     """One way an action may go, taken if `when` holds (None always does).
 
-    The chunks of `stream` go out one by one, `chunk_delay_seconds` before each.
+    The chunks of `stream` go out one by one, `chunk_delay_seconds` apart.
     """
 
     when: str | None = None

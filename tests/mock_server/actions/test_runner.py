@@ -23,7 +23,6 @@ def test_delay_comes_before_the_result():
 @pytest.mark.req("OUT-2a")
 def test_stream_is_uttered_in_the_end():
     assert played(StubBranch(stream=("a ", "b"), chunk_delay_seconds=0.1)) == [
-        Paused(0.1),
         ChunkStreamed("a ", is_first=True, is_last=False),
         Paused(0.1),
         ChunkStreamed("b", is_first=False, is_last=True),
