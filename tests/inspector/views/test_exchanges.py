@@ -74,3 +74,11 @@ def test_no_wire_but_the_status_is_checked_of_an_http_error(script: "Script") ->
     script.send("x", stream=True).respond(401, "text/html").end()
     [exchange] = fold(script)
     assert list(exchange.findings) == []
+
+
+def test_a_frame_that_cannot_be_read_hides_no_reply(script: "Script") -> None:
+    script.send("x", stream=True).event(script.update("working"))
+    script.frame(b": ping\n\n", Channel.SSE).frame(b"data: {\n\n", Channel.SSE)
+    [exchange] = fold(script)
+    assert exchange.last_reply is not None
+    assert exchange.last_reply.problem == ""

@@ -22,6 +22,7 @@ DEFINITIONS: dict[str, Definition] = {
     "Thing": Tagged("kind", {"ball": "Ball"}),
     "Ball": {"kind": "'ball'"},
     "Colour": Enum(frozenset({"red", "blue"})),
+    "Shelf": {"boxes": "Box[]", "top": "'oak'"},
     "Key": Keyed({"long": "LongKey", "short": "ShortKey"}),
     "LongKey": {"long": "string"},
     "ShortKey": {"short": "string"},
@@ -87,3 +88,10 @@ def test_a_type_without_a_section_has_that_of_the_type_around_it() -> None:
 def test_a_key_that_is_no_name_is_quoted() -> None:
     assert join("$", "a") == "$.a"
     assert join("$", "a b") == "$['a b']"
+
+
+def test_a_literal_is_that_text_and_a_wrong_one_is_named() -> None:
+    [finding] = SCHEMA.check({"boxes": [{"name": "a", "key": 5}], "top": "oak"}, "Shelf")
+    assert (finding.path, finding.section) == ("$.boxes[0].key", "Test §1")
+    [finding] = SCHEMA.check({"boxes": [], "top": {}}, "Shelf")
+    assert finding.message == "expected 'oak', found object"

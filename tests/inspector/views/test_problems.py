@@ -1,0 +1,129 @@
+"""Every way of not getting an answer is told with its cause and a way on."""
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.core.entries import Channel, FailureKind, Purpose
+from inspector.views.exchanges import EMPTY, step
+from inspector.views.problems import Problem, ProblemKind, problem_of
+
+if TYPE_CHECKING:
+    from conftest import Script
+
+ERROR = b'{"jsonrpc":"2.0","id":"r","error":{"code":%d,"message":"no"}}'
+
+
+def problem(script: "Script") -> Problem | None:
+    return problem_of(reduce(step, script.entries, EMPTY)[-1])
+
+
+def test_an_answer_is_no_problem(script: "Script") -> None:
+    assert problem(script.send("x")) is None
+    assert problem(script.respond().result(script.task("failed")).end()) is None
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+@pytest.mark.req("CLI-5")
+def test_each_failure_says_what_was_outstanding(script: "Script", kind: FailureKind) -> None:
+    found = problem(script.send("x").fail(kind, "broken"))
+    assert found is not None
+    assert found.what == "POST http://a/: broken"
+    assert found.outstanding == "the answer to message/send, for 10 ms"
+    assert found.last_seen == "nothing"
+    assert found.hint
+    assert [name for name, _ in found.details][-1] == "try"
+
+
+def test_the_last_thing_seen_is_told(script: "Script") -> None:
+    script.send("x").respond(202)
+    script.fail(FailureKind.TIMEOUT)
+    found = problem(script)
+    assert found is not None
+    assert found.last_seen == "HTTP 202 at 10 ms"
+    script.send("x").respond().frame(b"<html>").fail(FailureKind.DISCONNECTED)
+    found = problem(script)
+    assert found is not None
+    assert found.last_seen == "6 bytes at 20 ms: '<html>'"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "cause"),
+    [
+        (-32601, 200, "another protocol version"),
+        (-32001, 200, "has forgotten it"),
+        (-32002, 200, "already ended"),
+        (-32600, 409, "still being worked on"),
+        (-32000, 401, "wants credentials"),
+        (-32603, 200, ""),
+    ],
+)
+def test_errors_are_refusals(script: "Script", code: int, status: int, cause: str) -> None:
+    found = problem(script.send("x").respond(status).frame(ERROR % code).end())
+    assert found is not None
+    assert found.kind is ProblemKind.REFUSED
+    assert found.what == f"the agent answers with error {code}: no"
+    assert cause in found.cause
+    assert bool(found.cause) == bool(cause)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "cause"),
+    [
+        (401, ProblemKind.REFUSED, "wants credentials"),
+        (403, ProblemKind.REFUSED, "not allowed"),
+        (404, ProblemKind.REFUSED, "does not lead to the agent"),
+        (500, ProblemKind.REFUSED, "has failed"),
+        (302, ProblemKind.NOT_A2A, "it redirects to ''"),
+        (418, ProblemKind.NOT_A2A, ""),
+    ],
+)
+def test_http_refusals(script: "Script", status: int, kind: ProblemKind, cause: str) -> None:
+    found = problem(script.send("x").respond(status, "text/html").frame(b"<p>").end())
+    assert found is not None
+    assert (found.kind, found.what) == (kind, f"POST http://a/ answers HTTP {status}")
+    assert cause in found.cause
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "what"),
+    [
+        (401, b"", ProblemKind.REFUSED, "POST http://a/ answers HTTP 401"),
+        (404, b"", ProblemKind.NOT_A2A, "no agent card: http://a/ answers HTTP 404"),
+        (200, b"<p>", ProblemKind.NOT_A2A, "no agent card at http://a/: not JSON"),
+        (200, b"[]", ProblemKind.NOT_A2A, "no agent card at http://a/: not an object"),
+        (200, b"", ProblemKind.NOT_A2A, "no agent card at http://a/: not JSON"),
+    ],
+)
+def test_cards(script: "Script", status: int, body: bytes, kind: ProblemKind, what: str) -> None:
+    script.request(Purpose.CARD, "", None).respond(status)
+    found = problem((script.frame(body) if body else script).end())
+    assert found is not None
+    assert found.kind is kind
+    assert found.what.startswith(what)
+
+
+def test_a_card_is_no_problem(script: "Script") -> None:
+    assert problem(script.request(Purpose.CARD, "", None).respond().frame(b"{}").end()) is None
+
+
+def test_what_is_no_reply_is_not_a2a(script: "Script") -> None:
+    found = problem(script.send("x").respond().frame(b"<p>").end())
+    assert found is not None
+    assert found.kind is ProblemKind.NOT_A2A
+    assert "not in JSON-RPC: not JSON" in found.what
+    found = problem(script.send("x").respond().end())
+    assert found is not None
+    assert found.what.endswith("the reply is empty")
+
+
+@pytest.mark.req("TIME-1")
+def test_a_stream_that_ends_too_early_is_a_problem(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    script.event(script.update("working")).frame(b"data: {", Channel.SSE).end()
+    found = problem(script)
+    assert found is not None
+    assert found.what == "the stream ended without a final update"
+    assert found.last_seen == "state working at 30 ms"
+    assert "resubscribe" in found.hint
