@@ -52,7 +52,15 @@ class Block:
 class BlockList(ScrollView, can_focus=True):
     """Stays where it is and counts what is new; with `follows`, at its end it goes along."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"blocks--cursor", "blocks--mark"}
+    DEFAULT_CSS = """
+    BlockList {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"blocks--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -78,7 +86,7 @@ class BlockList(ScrollView, can_focus=True):
         self._drawn: dict[int, list[Content]] = {}
         self._styles: dict[str, Style] = {}
         self._seen = 0
-        self._news = 0
+        self._fresh: int = 0
 
     @property
     def is_at_end(self) -> bool:
@@ -237,8 +245,8 @@ class BlockList(ScrollView, can_focus=True):
         if self.is_at_end or self.blocks[-1].place is None:
             self._seen = len(self.blocks)
         fresh = max(0, len(self.blocks) - self._seen)
-        if fresh != self._news:
-            self._news = fresh
+        if fresh != self._fresh:
+            self._fresh = fresh
             self.border_subtitle = Content(f"{fresh} new · End") if fresh else Content("")
             self.post_message(NewsCame(self.id or "", fresh))
 

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.core.commands import Json
+from inspector.core.entries import Purpose
 from inspector.tui.messages import Place
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
 from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange
+from inspector.views.problems import problem_of
 from inspector.views.timeline import TaskRow
 
 
@@ -39,6 +41,19 @@ class Board:
     @property
     def running(self) -> tuple[Exchange, ...]:
         return tuple(one for one in self.exchanges if one.total_ms is None and one.failure is None)
+
+    @property
+    def trouble(self) -> Said | None:
+        """Why no card came at the last attempt, told as part of the conversation."""
+        last = self.exchanges[-1] if self.exchanges else None
+        if last is None or last.request.purpose is not Purpose.CARD:
+            return None
+        problem = problem_of(last)
+        if problem is None:
+            return None
+        lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
+        at_ms = last.request.at_ms + (last.total_ms or 0)
+        return Said(last.request.seq, at_ms, last.id, "agent", "", problem="\n".join(lines))
 
     def turn_at(self, place: Place | None) -> TurnData | None:
         """Return the data that `place` belongs to: the last of its exchange, or the newest."""

@@ -34,13 +34,19 @@ class Conversation(BlockList):
         self._started = started
         self._drawn_chat: Drawn[Said] = Drawn()
 
-    def show_chat(self, chat: Sequence[Said], card: CardView | None) -> None:
-        """Draw the chat; before its first word, what the agent says it can do."""
+    def show_chat(
+        self, chat: Sequence[Said], card: CardView | None, trouble: Said | None = None
+    ) -> None:
+        """Draw the chat; before its first word, what the agent says it can do.
+
+        `trouble` comes last: why the agent cannot be reached.
+        """
         self.agent = safe_line(card.name) if card is not None else "agent"
-        if not chat and card is not None:
+        if not chat and card is not None and trouble is None:
             self.open_at_start([_greeting(card)])
             return
-        self._drawn_chat = redraw(self._drawn_chat, chat, self._draw)
+        said = chat if trouble is None else [*chat, trouble]
+        self._drawn_chat = redraw(self._drawn_chat, said, self._draw)
         self.show(self._drawn_chat.blocks)
 
     def redraw_all(self) -> None:

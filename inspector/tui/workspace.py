@@ -92,7 +92,12 @@ class Workspace(Screen[None]):
 
     def run_command(self, command: Command) -> None:
         if self.session is not None:
-            self.run_worker(self.session.run(command), group="commands")
+            self.run_worker(self._run(self.session, command), group="commands")
+
+    async def _run(self, session: Session, command: Command) -> None:
+        await session.run(command)
+        if isinstance(command, SendTurn) and session.endpoint is None:
+            self._notice("not sent: no card names where to; ↑ brings it back")
 
     # Showing
 
@@ -113,7 +118,7 @@ class Workspace(Screen[None]):
 
     def show_board(self) -> None:
         board = self.board
-        self.query_one(Conversation).show_chat(board.chat, board.card)
+        self.query_one(Conversation).show_chat(board.chat, board.card, board.trouble)
         self.query_one(Timeline).show_timeline(board.tasks)
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
@@ -274,6 +279,9 @@ class Workspace(Screen[None]):
 
     def action_resend(self) -> None:
         composer = self.query_one(Composer)
+        if self.board.card is None:
+            self.run_command(FetchCard())
+            return
         if composer.last_sent is None:
             self._notice("nothing was sent yet")
             return

@@ -1,0 +1,91 @@
+"""The list of blocks: what it lays out, where it stays, what it marks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from inspector.tui.blocks import Block, BlockList, Line, lay_out, nearest
+from inspector.tui.messages import Place
+from inspector.tui.redraw import Drawn, redraw
+
+
+def block(number: int, text: str = "") -> Block:
+    return Block(Place(1, number), (Line(Content(text or f"line {number}")),))
+
+
+class ListApp(App[None]):
+    def compose(self) -> ComposeResult:
+        yield BlockList(wraps=True, id="list")
+
+
+@given(st.text(st.characters(blacklist_categories=["Cc", "Cs"])), st.integers(10, 60))
+def test_no_line_is_wider_than_the_list(text: str, width: int) -> None:
+    for wraps in (True, False):
+        for tail in (None, Content("tail")):
+            line = Line(Content(text), 2, tail)
+            assert all(drawn.cell_length <= width for drawn in lay_out(line, width, wraps))
+
+
+@given(st.lists(st.integers(1, 30), unique=True).map(sorted), st.integers(0, 31))
+def test_nearest_is_the_last_block_not_after_the_place(numbers: list[int], seq: int) -> None:
+    blocks = [block(number) for number in numbers]
+    index = nearest(blocks, Place(1, seq))
+    before = [number for number in numbers if number <= seq]
+    expected = (len(before) - 1 if before else 0) if numbers else None
+    assert index == expected
+    assert nearest(blocks, Place(2, seq)) is None
+
+
+@given(st.lists(st.integers()), st.lists(st.integers()))
+def test_redraw_keeps_the_blocks_of_what_stayed(first: list[int], more: list[int]) -> None:
+    items = [object() for _ in first]
+    before: Drawn[object] = redraw(Drawn(), items, lambda _: block(1))
+    after = redraw(before, [*items, *more], lambda _: block(2))
+    assert after.blocks[: len(items)] == before.blocks
+    assert len(after.blocks) == len(items) + len(more)
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TIME-2")
+async def test_list_follows_only_while_the_cursor_is_at_its_end() -> None:
+    async with ListApp().run_test(size=(40, 10)) as pilot:
+        blocks_list = pilot.app.query_one(BlockList)
+        blocks = [block(number) for number in range(50)]
+        blocks_list.show(blocks)
+        await pilot.pause()
+        assert blocks_list.scroll_offset.y == 40
+        blocks_list.focus()
+        await pilot.press("home")
+        blocks_list.show([*blocks, block(50), block(51)])
+        await pilot.pause()
+        assert blocks_list.scroll_offset.y == 0
+        assert "2 new" in str(blocks_list.border_subtitle)
+        await pilot.press("end")
+        assert blocks_list.is_at_end
+        assert not blocks_list.border_subtitle
+
+
+@pytest.mark.anyio
+async def test_click_brings_the_cursor_to_a_block() -> None:
+    async with ListApp().run_test(size=(40, 10)) as pilot:
+        blocks_list = pilot.app.query_one(BlockList)
+        blocks_list.show([block(1, "one\ntwo"), block(2), block(3)])
+        await pilot.pause()
+        await pilot.click(BlockList, offset=(3, 2))
+        assert blocks_list.cursor == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TIME-2")
+async def test_a_hundred_thousand_blocks_scroll() -> None:
+    """Only the lines in sight are drawn, so the end comes as fast as the beginning."""
+    async with ListApp().run_test(size=(40, 10)) as pilot:
+        blocks_list = pilot.app.query_one(BlockList)
+        blocks_list.wraps = False
+        blocks_list.show([block(number) for number in range(100_000)])
+        blocks_list.focus()
+        await pilot.press("home", "end", "pageup", "pageup")
+        drawn = "".join(segment.text for segment in blocks_list.render_line(0))
+        assert drawn.strip("▌ ") == "line 99981"

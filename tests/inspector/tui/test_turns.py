@@ -1,0 +1,136 @@
+"""How the next turn is put together, foretold and written as a command line."""
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.commands import FollowMode, Json, SlotShape, Turn
+from inspector.core.entries import Purpose, RequestSent
+from inspector.tui.command_lines import curl, send_command
+from inspector.tui.keys import KEYS, bindings, shown
+from inspector.tui.preview import preview, remaining_text, winner
+from inspector.tui.slot_values import BadValue, ValueKind, parse_value
+from inspector.tui.turn_options import TurnOptions, options_line
+
+
+@pytest.mark.req("COMP-1a")
+@pytest.mark.parametrize(
+    ("typed", "kind", "value"),
+    [
+        ("50", ValueKind.AUTO, 50),
+        ("true", ValueKind.AUTO, True),
+        ("null", ValueKind.AUTO, None),
+        ("Joe", ValueKind.AUTO, "Joe"),
+        ('"50"', ValueKind.AUTO, "50"),
+        ('{"a": 1}', ValueKind.AUTO, {"a": 1}),
+        ("50", ValueKind.TEXT, "50"),
+        ("anything", ValueKind.NULL, None),
+        ("5e1", ValueKind.NUMBER, 50.0),
+        ("[1]", ValueKind.JSON, [1]),
+    ],
+)
+def test_value_is_guessed_and_settable(typed: str, kind: ValueKind, value: Json) -> None:
+    assert parse_value(typed, kind) == value
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind"),
+    [
+        ("Joe", ValueKind.NUMBER),
+        ("true", ValueKind.NUMBER),
+        ("1", ValueKind.BOOLEAN),
+        ("x", "json"),
+    ],
+)
+def test_value_of_another_type_is_refused(typed: str, kind: str) -> None:
+    with pytest.raises(BadValue):
+        parse_value(typed, ValueKind(kind))
+
+
+@pytest.mark.req("COMP-1", "SLOT-1")
+@pytest.mark.parametrize(
+    ("shapes", "text", "told"),
+    [
+        ((SlotShape.METADATA,), "hi", "message.metadata.slots"),
+        ((SlotShape.METADATA, SlotShape.DATA), "", "a DataPart over message.metadata.slots"),
+        ((SlotShape.REQUEST,), "SLOTS: {}", "params.metadata.slots over a SLOTS: line"),
+        ((SlotShape.LINE,), "x\n```json\n{}\n```", "a fenced block over a SLOTS: line"),
+    ],
+)
+def test_winner_follows_the_precedence(shapes: tuple[SlotShape, ...], text: str, told: str) -> None:
+    assert winner(Turn(text, slots={"a": 1}, slot_shapes=shapes)) == told
+
+
+def test_remaining_text_is_without_markers() -> None:
+    assert remaining_text('send\nSLOTS: {"a": 1}\n```json\n{}\n```') == "send"
+
+
+def test_preview_shows_what_goes_out() -> None:
+    shown_lines = preview(Turn("hi", slots={"amount": 50})).plain.splitlines()
+    assert shown_lines[0] == (
+        'goes out   message.metadata {"slots": {"amount": 50}}'
+        '  parts [{"kind": "text", "text": "hi"}]'
+    )
+    assert shown_lines[2] == "text left  hi"
+
+
+@pytest.mark.req("COMP-2")
+def test_options_apply_to_one_turn_only() -> None:
+    options = TurnOptions().in_context("c-1").toggled_context().with_message_id("m-1")
+    turn = options.turn("hi", {})
+    assert (turn.context_id, turn.message_id) == (None, "m-1")
+    after = options.after_sending().turn("hi", {})
+    assert (after.context_id, after.message_id) == ("c-1", None)
+
+
+@pytest.mark.req("COMP-3")
+def test_follow_modes_come_round() -> None:
+    options = TurnOptions()
+    seen = {(options := options.next_follow()).follow for _ in FollowMode}
+    assert seen == set(FollowMode)
+    assert options == TurnOptions()
+
+
+@given(st.lists(st.sampled_from(SlotShape)))
+def test_one_shape_is_always_chosen(toggles: list[SlotShape]) -> None:
+    options = TurnOptions()
+    for shape in toggles:
+        options = options.toggled_shape(shape)
+    assert options.shapes
+
+
+def test_options_line_says_everything() -> None:
+    options = TurnOptions().in_context("abcdef12").with_message_id("123456789")
+    assert options_line(options, 2).plain == (
+        "slots 2 → metadata  ·  keep ctx abcdef  ·  stream  ·  same id 123456"
+    )
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"])), st.text(min_size=1))
+def test_send_command_survives_the_shell(text: str, context_id: str) -> None:
+    turn = Turn(text, slots={"a b": text}, context_id=context_id, follow=FollowMode.STREAM)
+    words = shlex.split(send_command("http://x", turn))
+    assert words[:4] == ["a2a-inspect", "send", "http://x", text]
+    assert words[words.index("--context") + 1] == context_id
+    assert words[-1] == "--stream"
+
+
+@pytest.mark.req("WIRE-1")
+def test_curl_has_the_request_and_not_curls_own_headers() -> None:
+    headers = (("Host", "x"), ("Content-Type", "application/json"))
+    request = RequestSent(1, 0, 1, Purpose.SEND, "POST", "http://x/", headers, b"{'}")
+    assert shlex.split(curl(request)) == [
+        *("curl", "-X", "POST", "http://x/"),
+        *("-H", "Content-Type: application/json", "--data-raw", "{'}"),
+    ]
+
+
+@pytest.mark.req("TUI-1")
+def test_keys_are_bound_once_and_leave_multiplexers_theirs() -> None:
+    keys = [key for binding in bindings() for key in binding.key.split(",")]
+    assert len(set(keys)) == len(keys)
+    assert not {"ctrl+a", "ctrl+b"} & set(keys)
+    assert all(key.help for key in KEYS)
+    assert shown("ctrl+s") == "^S"
