@@ -6,12 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
 from inspector.errors import InspectorError
-from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 # argparse has no public name for what add_subparsers returns
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
@@ -195,9 +193,8 @@ def _add_connection(parser: argparse.ArgumentParser) -> None:
     add(
         "--timeout",
         type=_seconds,
-        default=DEFAULT_TIMEOUT_SECONDS,
         metavar="SECONDS",
-        help="for one exchange, from first to last byte (default: %(default)g)",
+        help="for one exchange, from first to last byte (default: 120)",
     )
 
 
@@ -212,6 +209,8 @@ class _Version(argparse.Action):
     """Reads the version only when asked: importlib.metadata costs a directory scan."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
         sys.stdout.write(f"{parser.prog} {version('a2a-inspect')}\n")
         parser.exit()
 

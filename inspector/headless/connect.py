@@ -17,7 +17,7 @@ from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.net.http import HttpTransport
-from inspector.settings import Connection
+from inspector.settings import DEFAULT_TIMEOUT_SECONDS, Connection
 from inspector.views import card, chat, data, exchanges, timeline
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, ProblemKind, problem_of
@@ -139,7 +139,7 @@ def connection_of(arguments: argparse.Namespace) -> Connection:
         sys.stderr.write("a2a-inspect: --insecure: certificates are NOT checked\n")
     return Connection(
         headers=parse_headers(arguments.header, os.environ),
-        timeout_seconds=arguments.timeout,
+        timeout_seconds=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
         is_insecure=arguments.insecure,
         ca_file=arguments.cacert,
     )

@@ -24,10 +24,10 @@ async def follow(link: Link, command: Command, arguments: argparse.Namespace) ->
     """
     watch = _print_frame(link) if arguments.json else _print_update(link)
     exchange = await link.run(command, watch)
-    has_reply = exchange.last_reply is not None and not exchange.last_reply.problem
-    if has_reply and arguments.json:
+    reply = exchange.last_reply
+    if arguments.json and reply is not None and not reply.problem:
         print_json(describe_answer(exchange, _turn(link, exchange), _findings(link, exchange)))
-    elif has_reply:
+    elif not arguments.json:
         _print_answer(link, exchange)
     raise_problem(problem_of(exchange))
     return exchange
@@ -63,16 +63,15 @@ def _print_update(link: Link) -> Callable[[Entry], None]:
 
 
 def _print_answer(link: Link, exchange: Exchange) -> None:
-    ink = ink_for(sys.stdout)
+    ink, err = ink_for(sys.stdout), ink_for(sys.stderr)
     said = [
         one
         for one in link.chat.said
         if one.exchange == exchange.id and one.speaker == "agent" and not one.problem
     ]
-    print_text(*tell_answer(ink, exchange, said[-1:], _turn(link, exchange)))
-    err = ink_for(sys.stderr)
-    for finding in exchange.findings:
-        sys.stderr.write(f"{tell_finding(err, finding)}\n")
+    if exchange.progress.task_id is not None or said:
+        print_text(*tell_answer(ink, exchange, said[-1:], _turn(link, exchange)))
+    sys.stderr.writelines(f"{tell_finding(err, finding)}\n" for finding in exchange.findings)
 
 
 def _turn(link: Link, exchange: Exchange) -> TurnData | None:

@@ -48,6 +48,8 @@ def tell_answer(
     ink: Ink, exchange: Exchange, said: Sequence[Said], turn: TurnData | None
 ) -> Iterator[str]:
     """What the agent said, offered and told, and where to go on."""
+    if not said and not exchange.is_stream and exchange.progress.state:
+        yield ink.state(exchange.progress.state)
     for one in said:
         # a stream's timeline has just shown the state
         yield from tell_said(ink, replace(one, state=None) if exchange.is_stream else one)

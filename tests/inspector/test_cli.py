@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.cli import main
+from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from conftest import StartAgent, StartServer
@@ -92,6 +93,12 @@ def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+
+
+def test_help_tells_the_default_timeout(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["send", "--help"])
+    assert f"(default: {DEFAULT_TIMEOUT_SECONDS:g})" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_app_needs_a_terminal() -> None:
@@ -391,6 +398,23 @@ def test_findings_are_told(start_agent: "StartAgent", capsys: pytest.CaptureFixt
     assert "found 'dancing'" in err
     assert "a status-update after the final update" in err
     assert "A2A 0.3 §7.2.2" in err
+
+
+def test_a_task_under_way_is_told_by_its_state(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = start_agent(answer_with({**TASK, "status": {"state": "submitted"}})).url
+    assert main(["send", url, "hi", "--no-blocking"]) == 0
+    assert "○ submitted" in capsys.readouterr().out
+
+
+def test_a_refusal_prints_nothing_but_the_diagnosis(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = {"code": -32001, "message": "Task not found"}
+    reply = json.dumps({"jsonrpc": "2.0", "id": "x", "error": error}).encode()
+    assert main(["tasks", "get", start_agent(http(reply)).url, "t"]) == 5
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.req("TIME-1")
