@@ -106,3 +106,14 @@ def test_page_is_true(
             printed, _ = process.communicate(timeout=60)
         if typed.printed:
             assert pattern_of(typed.printed).fullmatch(printed), f"$ {typed.command}\n{printed}"
+
+
+def test_reference_of_the_commands_is_what_they_print() -> None:
+    check = subprocess.run(
+        [sys.executable, ROOT / "scripts/reference", "--check"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert check.returncode == 0, check.stderr
