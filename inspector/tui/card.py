@@ -9,7 +9,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.tui import ink
-from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.block import Block, Line
+from inspector.tui.block_list import BlockList
 from inspector.tui.payload import body_lines
 from inspector.tui.safe_text import safe, safe_line
 from inspector.views.card import CardView, SkillRow

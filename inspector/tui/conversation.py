@@ -10,7 +10,8 @@ from textual.style import Style
 
 from inspector.core.commands import Json
 from inspector.tui import ink
-from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.block import Block, Line
+from inspector.tui.block_list import BlockList
 from inspector.tui.messages import OfferTaken, Place
 from inspector.tui.quantities import wall_clock
 from inspector.tui.redraw import Drawn, redraw

@@ -7,7 +7,8 @@ from textual.content import Content
 
 from inspector.core.commands import Json
 from inspector.tui import ink
-from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.block import Block, Line
+from inspector.tui.block_list import BlockList
 from inspector.tui.conversation import value_text
 from inspector.tui.json_tree import tree
 from inspector.tui.safe_text import safe_line

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from inspector.tui.blocks import Block
+from inspector.tui.block import Block
 
 T = TypeVar("T")
 

@@ -8,7 +8,8 @@ from textual.content import Content
 
 from inspector.core.entries import Channel
 from inspector.tui import ink
-from inspector.tui.blocks import Block, BlockList, Line
+from inspector.tui.block import Block, Line
+from inspector.tui.block_list import BlockList
 from inspector.tui.messages import Place
 from inspector.tui.quantities import duration
 from inspector.tui.redraw import Drawn, redraw

@@ -1,4 +1,4 @@
-"""The main screen: it hands each panel its view, and turns what the user does into commands."""
+"""The main screen: folds the log for the panels, and turns what the user does into commands."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -8,33 +8,27 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widget import Widget
 
 from inspector.core.commands import CancelTask, Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry, Purpose
 from inspector.core.session import Session
-from inspector.tui.blocks import BlockList
 from inspector.tui.board import Board
 from inspector.tui.card import CardScreen
-from inspector.tui.command_lines import curl, send_command
+from inspector.tui.command_lines import send_command
 from inspector.tui.composer import Composer
-from inspector.tui.conversation import Conversation
-from inspector.tui.data import Data
 from inspector.tui.folds import Folds
 from inspector.tui.header import Connection, Header, HeaderView
 from inspector.tui.help import HelpScreen
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.keys import bindings
-from inspector.tui.messages import NewsCame, OfferTaken, Picked, Place, TurnComposed
-from inspector.tui.panels import PANELS, TabBar, panel_of
+from inspector.tui.messages import OfferTaken, TurnComposed
+from inspector.tui.panels import panel_of
 from inspector.tui.quantities import duration
 from inspector.tui.running_app import app_of
+from inspector.tui.stage import Stage
 from inspector.tui.symbols import ASCII, UNICODE
-from inspector.tui.timeline import Timeline
-from inspector.tui.wire import Wire
 from inspector.views.exchanges import Exchange
 
 FRAME_SECONDS = 1 / 30
@@ -59,34 +53,29 @@ class Workspace(Screen[None]):
         self.target = target
         self.session = session
         self.board = Board()
-        self.selected: Place | None = None
         self._folds = Folds()
         self._is_frame_asked = False
         self._frame_cost_seconds = 0.0
         self._started = started
         self._now_ms = now_ms
         self._clock: Timer | None = None
-        self._active = "conversation"
         self._is_quit_asked = False
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     def compose(self) -> ComposeResult:
         yield Header(HeaderView(self.target))
-        yield TabBar()
-        with Container(id="columns"):
-            yield Conversation(self._started).add_class("-active")
-            yield Timeline()
-            yield Data()
-        yield Wire()
+        yield Stage(self._started)
         yield Composer()
         yield KeyBar()
 
     def on_mount(self) -> None:
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         if self.session is not None:
-            self.session.subscribe(self.take)
+            self._unsubscribe = self.session.subscribe(self.take)
             self.run_command(FetchCard())
 
     async def on_unmount(self) -> None:
+        self._unsubscribe()
         if self.session is not None:
             await self.session.aclose()
 
@@ -118,20 +107,12 @@ class Workspace(Screen[None]):
 
     def show_board(self) -> None:
         board = self.board
-        self.query_one(Conversation).show_chat(board.chat, board.card, board.trouble)
-        self.query_one(Timeline).show_timeline(board.tasks)
+        self.query_one(Stage).show(board)
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
         composer.offers = board.offers
-        self._show_selection()
         self._show_header()
         self._show_waiting()
-
-    def _show_selection(self) -> None:
-        self.query_one(Conversation).mark(self.selected)
-        self.query_one(Timeline).mark(self.selected)
-        self.query_one(Data).show_turn(self.board.turn_at(self.selected))
-        self.query_one(Wire).show_exchanges(self.board.exchanges, self.selected)
 
     def _show_header(self) -> None:
         board = self.board
@@ -161,15 +142,6 @@ class Workspace(Screen[None]):
 
     # What the user does in panels and composer
 
-    @on(Picked)
-    def take_pick(self, event: Picked) -> None:
-        self.selected = None if event.at_end else event.place
-        self._show_selection()
-
-    @on(NewsCame)
-    def take_news(self, event: NewsCame) -> None:
-        self.query_one(TabBar).tell(event.panel, event.count)
-
     @on(OfferTaken)
     async def take_offer(self, event: OfferTaken) -> None:
         composer = self.query_one(Composer)
@@ -181,28 +153,18 @@ class Workspace(Screen[None]):
         self._send(event.turn)
 
     def _send(self, turn: Turn) -> None:
-        self.selected = None
-        for panel in (Conversation, Timeline):
-            self.query_one(panel).mark(None)
+        self.query_one(Stage).select(None)
         self.run_command(SendTurn(turn))
 
     def on_descendant_focus(self) -> None:
         panel = panel_of(self.focused)
         self.query_one(KeyBar).is_writing = panel == "compose"
         if panel is not None and panel != "compose":
-            self._activate(panel)
+            self.query_one(Stage).activate(panel)
 
     def on_key(self) -> None:
         self.query_one(KeyBar).notice = ""
         self._is_quit_asked = False
-
-    def _activate(self, name: str) -> None:
-        """Make `name` the panel that narrow and zoomed screens show."""
-        self._active = name
-        for other in PANELS:
-            self.query_one(f"#{other}").set_class(other == name, "-active")
-        self.query_one(TabBar).active = name
-        self.set_class(name == "wire", "-on-wire")
 
     def _notice(self, text: str) -> None:
         self.query_one(KeyBar).notice = text
@@ -218,18 +180,8 @@ class Workspace(Screen[None]):
     def action_panel(self, name: str) -> None:
         if name == "compose":
             self.query_one(Composer).prompt.focus()
-            return
-        if name == "wire" and not self.query_one(Wire).display:
-            self.add_class("-wire")
-        self._activate(name)
-        self.call_after_refresh(self._focus_panel, name)
-
-    def _focus_panel(self, name: str) -> None:
-        panel: Widget = self.query_one(f"#{name}")
-        target = panel.query_one("#exchanges") if name == "wire" else panel
-        target.focus()
-        if name == "wire":
-            self.query_one(Wire).show_exchanges(self.board.exchanges, self.selected)
+        else:
+            self.query_one(Stage).go_to(name)
 
     def action_back(self) -> None:
         """Take one step back: from the slots, the composer, the zoom, the wire."""
@@ -237,11 +189,10 @@ class Workspace(Screen[None]):
         if composer.is_table_open:
             composer.close_table()
         elif panel_of(self.focused) == "compose":
-            self.action_panel(self._active)
-        elif self.has_class("-zoom"):
-            self.remove_class("-zoom")
-        elif self.has_class("-wire"):
-            self.action_wire()
+            stage = self.query_one(Stage)
+            stage.go_to(stage.active)
+        else:
+            self.query_one(Stage).step_back()
 
     async def action_send(self) -> None:
         await self.query_one(Composer).send()
@@ -302,11 +253,7 @@ class Workspace(Screen[None]):
             self._notice("nothing to cancel")
 
     def action_wire(self) -> None:
-        self.toggle_class("-wire")
-        if self.has_class("-wire"):
-            self.action_panel("wire")
-        elif self._active == "wire":
-            self.action_panel("conversation")
+        self.query_one(Stage).toggle_wire()
 
     def action_card(self) -> None:
         app_of(self).push_screen(CardScreen(self.board.card), self._after_card)
@@ -316,17 +263,12 @@ class Workspace(Screen[None]):
             self.run_command(FetchCard())
 
     def action_zoom(self) -> None:
-        self.toggle_class("-zoom")
+        self.query_one(Stage).toggle_zoom()
 
     def action_copy(self) -> None:
-        wire = self.query_one(Wire)
-        if self._active == "wire" and wire.selected is not None:
-            app_of(self).copy_to_clipboard(curl(wire.selected.request))
-            self._notice("copied as curl")
-            return
-        block = self.query_one(f"#{self._active}", BlockList).current
-        if block is not None:
-            app_of(self).copy_to_clipboard(block.plain)
+        text = self.query_one(Stage).copied_text()
+        if text is not None:
+            app_of(self).copy_to_clipboard(text)
             self._notice("copied")
 
     def action_copy_command(self) -> None:
@@ -338,12 +280,10 @@ class Workspace(Screen[None]):
         self._notice("copied as a2a-inspect send")
 
     def action_symbols(self) -> None:
-        conversation = self.query_one(Conversation)
-        symbols = ASCII if conversation.symbols is UNICODE else UNICODE
+        stage = self.query_one(Stage)
+        symbols = ASCII if stage.symbols is UNICODE else UNICODE
         self.query_one(Header).symbols = symbols
-        for panel in (conversation, self.query_one(Timeline), self.query_one(Data)):
-            panel.symbols = symbols
-            panel.redraw_all()
+        stage.draw_with(symbols)
 
     def action_theme(self) -> None:
         app_of(self).theme = "calm-light" if app_of(self).current_theme.dark else "calm-dark"

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from inspector.core.commands import FollowMode
 from inspector.tui.app import InspectorApp
-from inspector.tui.blocks import BlockList
+from inspector.tui.block_list import BlockList
 from inspector.tui.card import CardScreen
 from inspector.tui.composer import Composer
 from inspector.tui.conversation import Conversation

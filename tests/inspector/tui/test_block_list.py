@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from inspector.tui.blocks import Block, BlockList, Line, lay_out, nearest
+from inspector.tui.block import Block, Line, lay_out, nearest
+from inspector.tui.block_list import BlockList
 from inspector.tui.messages import Place
 from inspector.tui.redraw import Drawn, redraw
 

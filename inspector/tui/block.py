@@ -1,0 +1,72 @@
+"""Blocks of lines: what a list shows, told apart and laid out without a terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from inspector.tui.messages import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; where it is too long it goes on under `indent`. `tail` stands at the right end."""
+
+    text: Content
+    indent: int = 0
+    tail: Content | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """What is selected as one. Blocks are told apart by identity: keep one while it is unchanged.
+
+    `name` says which part of a panel it is, where parts can be opened and closed.
+    """
+
+    place: Place | None
+    lines: tuple[Line, ...]
+    name: str = ""
+
+    @property
+    def plain(self) -> str:
+        """Return the block's text as a reader would copy it."""
+        tails = (f"  {line.tail.plain}" if line.tail else "" for line in self.lines)
+        return "\n".join(
+            f"{line.text.plain}{tail}" for line, tail in zip(self.lines, tails, strict=True)
+        )
+
+
+def common_prefix(old: Sequence[Block], new: Sequence[Block]) -> int:
+    for index, (one, other) in enumerate(zip(old, new, strict=False)):
+        if one is not other:
+            return index
+    return min(len(old), len(new))
+
+
+def nearest(blocks: Sequence[Block], place: Place) -> int | None:
+    """Return the block of `place`, else the last before it in its exchange, else the first."""
+    found: int | None = None
+    for index, block in enumerate(blocks):
+        if block.place is None or block.place.exchange != place.exchange:
+            continue
+        if found is None or block.place.seq <= place.seq:
+            found = index
+    return found
+
+
+def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
+    """Return `line` as drawn lines of at most `width` cells."""
+    tail_width = line.tail.cell_length + 1 if line.tail else 0
+    room = width - line.indent
+    if not wraps or (line.tail and line.text.cell_length <= room - tail_width):
+        text = line.text.truncate(max(1, room - tail_width), ellipsis=True, pad=bool(line.tail))
+        return [_indented(text + " " + line.tail if line.tail else text, line.indent)]
+    drawn = [_indented(part, line.indent) for part in line.text.wrap(max(4, room))]
+    if line.tail:
+        drawn.append(line.tail.pad_left(max(0, width - line.tail.cell_length)))
+    return drawn
+
+
+def _indented(text: Content, indent: int) -> Content:
+    return text.pad_left(indent) if indent else text

@@ -1,0 +1,121 @@
+"""The four panels side by side, or one at a time, with one selection in all of them."""
+
+from datetime import datetime
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+
+from inspector.tui.block_list import BlockList
+from inspector.tui.board import Board
+from inspector.tui.command_lines import curl
+from inspector.tui.conversation import Conversation
+from inspector.tui.data import Data
+from inspector.tui.messages import NewsCame, Picked, Place
+from inspector.tui.panels import PANELS, TabBar
+from inspector.tui.symbols import UNICODE, Symbols
+from inspector.tui.timeline import Timeline
+from inspector.tui.wire import Wire
+
+
+class Stage(Container):
+    """`active` is the panel that has the focus, or had it before the composer took it."""
+
+    def __init__(self, started: datetime) -> None:
+        super().__init__()
+        self.active = "conversation"
+        self.selected: Place | None = None
+        self.symbols = UNICODE
+        self._started = started
+        self._board = Board()
+
+    def compose(self) -> ComposeResult:
+        yield TabBar()
+        with Container(id="columns"):
+            yield Conversation(self._started).add_class("-active")
+            yield Timeline()
+            yield Data()
+        yield Wire()
+
+    def show(self, board: Board) -> None:
+        self._board = board
+        self.query_one(Conversation).show_chat(board.chat, board.card, board.trouble)
+        self.query_one(Timeline).show_timeline(board.tasks)
+        self._show_selection()
+
+    def select(self, place: Place | None) -> None:
+        """Mark `place` in every panel; None is the newest, which the panels then follow."""
+        self.selected = place
+        self._show_selection()
+
+    @on(Picked)
+    def take_pick(self, event: Picked) -> None:
+        event.stop()
+        self.select(None if event.at_end else event.place)
+
+    @on(NewsCame)
+    def take_news(self, event: NewsCame) -> None:
+        event.stop()
+        self.query_one(TabBar).tell(event.panel, event.count)
+
+    def activate(self, name: str) -> None:
+        """Make `name` the panel that is shown where there is room for one."""
+        self.active = name
+        for other in PANELS:
+            self.query_one(f"#{other}").set_class(other == name, "-active")
+        self.query_one(TabBar).active = name
+        self.set_class(name == "wire", "-on-wire")
+
+    def go_to(self, name: str) -> None:
+        """Activate the panel `name`, opening it where it is closed, and focus it."""
+        if name == "wire":
+            self.add_class("-wire")
+        self.activate(name)
+        self.call_after_refresh(self._focus_active)
+
+    def toggle_wire(self) -> None:
+        if not self.has_class("-wire"):
+            self.go_to("wire")
+            return
+        self.remove_class("-wire")
+        if self.active == "wire":
+            self.go_to("conversation")
+
+    def toggle_zoom(self) -> None:
+        self.toggle_class("-zoom")
+
+    def step_back(self) -> None:
+        """Leave the zoom, else the wire view."""
+        if self.has_class("-zoom"):
+            self.remove_class("-zoom")
+        elif self.has_class("-wire"):
+            self.toggle_wire()
+
+    def copied_text(self) -> str | None:
+        """Return what `y` copies: the cursor's block; of an exchange its request as curl."""
+        if self.active == "wire":
+            exchange = self.query_one(Wire).selected
+            return None if exchange is None else curl(exchange.request)
+        block = self.query_one(f"#{self.active}", BlockList).current
+        return None if block is None else block.plain
+
+    def draw_with(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        for panel in (Conversation, Timeline, Data, Wire):
+            drawn = self.query_one(panel)
+            drawn.symbols = symbols
+            drawn.redraw_all()
+
+    def _show_selection(self) -> None:
+        self.query_one(Conversation).mark(self.selected)
+        self.query_one(Timeline).mark(self.selected)
+        self.query_one(Data).show_turn(self._board.turn_at(self.selected))
+        self.query_one(Wire).show_exchanges(self._board.exchanges, self.selected)
+
+    def _focus_active(self) -> None:
+        panel: Widget = self.query_one(f"#{self.active}")
+        if isinstance(panel, Wire):
+            panel.show_exchanges(self._board.exchanges, self.selected)
+            panel = panel.query_one("#exchanges")
+        panel.focus()
