@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import (
@@ -87,6 +88,8 @@ def step(view: CardFold, entry: Entry) -> CardFold:
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
         case ResponseEnded() | Failed():
             return _forget(view, entry.exchange)
+        case _ as never:
+            assert_never(never)
 
 
 def _forget(view: CardFold, exchange: int) -> CardFold:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import (
@@ -89,6 +90,8 @@ def step(view: Chat, entry: Entry) -> Chat:
             return _answer(view, entry)
         case ResponseEnded() | Failed():
             return _close(view, exchange, entry)
+        case _ as never:
+            assert_never(never)
 
 
 def read_offers(text: str) -> tuple[str, tuple[Offer, ...]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import (
@@ -93,6 +94,8 @@ def step(view: DataView, entry: Entry) -> DataView:
         case ResponseEnded() | Failed():
             others = {key: one for key, one in view.running.items() if key != entry.exchange}
             return replace(view, running=others)
+        case _ as never:
+            assert_never(never)
 
 
 def _learn(view: DataView, frame: FrameReceived, result: Result) -> DataView:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from inspector.core.entries import (
     Channel,
@@ -125,6 +125,8 @@ def _extend(
             )
         case Failed():
             return replace(exchange, failure=entry, total_ms=since_ms)
+        case _ as never:
+            assert_never(never)
 
 
 def _add_frame(exchange: Exchange, frame: FrameReceived) -> Exchange:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from inspector.core.entries import (
     Channel,
@@ -102,6 +103,8 @@ def step(view: Timeline, entry: Entry) -> Timeline:
         case Failed():
             text = f"{entry.kind}: {entry.message}"
             return _close(_add_error(view, following, entry, text), following, entry)
+        case _ as never:
+            assert_never(never)
 
 
 def _begin(view: Timeline, request: RequestSent) -> Timeline:

@@ -8,7 +8,7 @@ definition too: `Tagged` by the value of a field, `Keyed` by the field that is t
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.tree import Json
@@ -187,3 +187,5 @@ def _name(value: Json) -> str:
             return "array"
         case dict():
             return "object"
+        case _ as never:
+            assert_never(never)

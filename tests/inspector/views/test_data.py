@@ -97,6 +97,13 @@ def test_an_artifact_grows_chunk_by_chunk(script: "Script") -> None:
     assert (artifact.text, artifact.chunks, artifact.is_complete) == ("new", 1, False)
 
 
+def test_an_update_without_slots_leaves_those_of_its_turn(script: "Script") -> None:
+    script.send("x", stream=True).event(script.task("working", data={"slots": {"a": 1}}))
+    script.event(script.update("completed", "done", final=True)).end()
+    [turn] = fold(script).turns
+    assert (turn.slots[0].change, turn.state) == (SlotChange.ADDED, "completed")
+
+
 def test_a_broken_exchange_leaves_nothing_open(script: "Script") -> None:
     script.send("x").fail(FailureKind.CONNECT)
     assert fold(script) == EMPTY

@@ -19,6 +19,7 @@ SOURCE = "http://agent.test:5005/.well-known/agent-card.json"
                 "preferredTransport": "HTTP+JSON",
                 "additionalInterfaces": [
                     {"transport": "GRPC", "url": "agent.test:1"},
+                    {"transport": "JSONRPC"},
                     {"transport": "JSONRPC", "url": "http://agent.test:5005/rpc"},
                 ],
             },

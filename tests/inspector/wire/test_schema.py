@@ -34,7 +34,7 @@ SCHEMA = Schema("Test", DEFINITIONS, {"Box": "1", "Ball": "1.2"})
     "value",
     [
         {"name": "a"},
-        {"name": "a", "size": 1, "is_open": True, "unknown": [None]},
+        {"name": "a", "size": 1, "is_open": True, "whatever": 1, "unknown": [None]},
         {"name": "a", "things": [{"kind": "ball"}], "labels": {"x y": "z"}, "extra": {}},
         {"name": "a", "whatever": None, "colour": "red", "key": {"short": "s"}},
     ],
