@@ -1,0 +1,95 @@
+"""Log lines on stderr: for people, or one JSON object a line (server.md LOG-1).
+
+An event's name says what happened, its fields where: docs/reference/log-events.md lists them all.
+Whatever else writes through `logging`, uvicorn above all, comes out in the same form.
+"""
+
+import json
+import logging
+import re
+from enum import StrEnum
+from typing import TextIO
+
+import structlog
+from structlog.stdlib import BoundLogger, ProcessorFormatter
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+# The last net below "a secret is never logged": what only a credential looks like.
+CREDENTIALS = re.compile(
+    r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"  # a JWT
+    r"|(?i:(?<=bearer )|(?<=basic ))[\w.~+/=-]{8,}"  # an Authorization header
+    r"|(?<=://)[^\s/@]*:[^\s/@]*(?=@)"  # user and password of a URL
+    r"|(?<=[?&]token=)[^\s&#]+"  # Rasa's own token
+)
+MASK = "[hidden]"
+HEADER = frozenset({"timestamp", "level", "event", "exception"})
+NEEDS_QUOTES = frozenset(" '\"=\\")
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+def configure_logging(stream: TextIO, log_format: LogFormat = LogFormat.TEXT) -> None:
+    """Send every log line of this process to `stream`."""
+    route_events()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(line_formatter(log_format))
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+
+
+def route_events() -> None:
+    """Hand structlog's events to `logging`, as records that `line_formatter` can write."""
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.add_log_level,
+            ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+
+
+def line_formatter(log_format: LogFormat) -> logging.Formatter:
+    """What makes a line of an event of ours, or of a record from elsewhere."""
+    shared: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    writer = _write_text if log_format is LogFormat.TEXT else _write_json
+    return ProcessorFormatter(
+        processors=[*shared, ProcessorFormatter.remove_processors_meta, _hide_credentials, writer],
+    )
+
+
+def _hide_credentials(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    return {
+        key: CREDENTIALS.sub(MASK, value) if isinstance(value, str) else value
+        for key, value in event.items()
+    }
+
+
+def _write_text(_: WrappedLogger, __: str, event: EventDict) -> str:
+    """`time level event key=value …`; what came from outside can neither end nor paint a line."""
+    trace = event.get("exception")
+    head = f"{event['timestamp']} {event['level']:<8}{_single_line(event['event'])}"
+    fields = [f"{key}={_quoted(value)}" for key, value in event.items() if key not in HEADER]
+    return " ".join([head, *fields]) + (f"\n{trace}" if trace else "")
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    is_plain = text.isprintable() and not NEEDS_QUOTES.intersection(text)
+    return text if text and is_plain else repr(text)
+
+
+def _single_line(text: object) -> str:
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(text))
+
+
+def _write_json(_: WrappedLogger, __: str, event: EventDict) -> str:
+    first = {key: event[key] for key in ("timestamp", "level", "event")}
+    return json.dumps({**first, **event}, default=str)
