@@ -17,6 +17,7 @@ from mock_server.dialogue.state import initial_state
 from mock_server.profiles import RASA, Profile
 from mock_server.service.conversation import Conversation
 from mock_server.service.live_task import LiveTask
+from mock_server.service.refusal import NOT_READY, Refusal, refuse
 from mock_server.service.replays import Key, Replays
 from mock_server.service.store import Snapshot, TaskStore, snapshot
 from mock_server.service.subscription import Subscription
@@ -55,6 +56,7 @@ class Service:
 
     def __init__(self, brain: Brain, world: World, settings: ServiceSettings) -> None:
         self._brain = brain
+        self._is_ready = True
         self._world = world
         self._settings = settings
         self._conversations: dict[str, Conversation] = {}
@@ -76,6 +78,15 @@ class Service:
         traceback: TracebackType | None,
     ) -> None:
         await self._turns.__aexit__(kind, error, traceback)
+
+    def load(self, brain: Brain) -> None:
+        """Let `brain` have the turns that come from now on."""
+        self._brain = brain
+        self._is_ready = True
+
+    def unload(self) -> None:
+        """Fail the turns that come until a brain is loaded; those that came go on (TURN-8)."""
+        self._is_ready = False
 
     async def drain(self, seconds: float) -> None:
         """Take no more turns, give those that run `seconds` to end, and stop the others."""
@@ -175,14 +186,26 @@ class Service:
     def _enqueue(self, key: Key, reading: Reading) -> LiveTask:
         if self._is_closing:
             raise rpc_errors.shutting_down()
-        task_id, previous_task_id = self._world.make_id(), reading.message.task_id
-        live = LiveTask(submitted(task_id, reading.message, previous_task_id))
+        live = self._open(reading.message)
+        if not self._is_ready:
+            return self._refused(live, NOT_READY)
+        task_id = live.task.id
         conversation = self._conversation(key[0])
         running = _Running(Turn(self._brain, self._world, conversation, live), key)
         self._running[task_id] = running
         self._in_flight.add(key)
         self._store.put(live)
         running.runner = self._turns.create_task(self._run(running, self._understood(reading)))
+        return live
+
+    def _open(self, message: Message) -> LiveTask:
+        return LiveTask(submitted(self._world.make_id(), message, message.task_id))
+
+    def _refused(self, live: LiveTask, refusal: Refusal) -> LiveTask:
+        """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
+        logger.warning(refusal.log_event)
+        refuse(live, refusal, self._brain.assistant, self._world)
+        self._store.put(snapshot(live.task))
         return live
 
     def _conversation(self, context_id: str) -> Conversation:

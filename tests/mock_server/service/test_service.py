@@ -671,3 +671,38 @@ def test_seeded_world_makes_the_same_ids() -> None:
     assert ids[0] != ids[2]
     assert len({*ids[0], *ids[2], *ids[3]}) == 9
     assert worlds[3].now().tzinfo is UTC
+
+
+@pytest.mark.req("TURN-8", "TURN-5a", "CARD-7")
+async def test_turn_without_a_model_fails_and_is_not_remembered(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with open_lab() as lab:
+        brain = Brain(
+            assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), lab.hands.run_action
+        )
+        asked = await lab.say("send money")
+        lab.service.unload()
+        turn = lab.turn("Joe")
+        refused = await lab.send(turn)
+        assert refused.status.state is TaskState.FAILED
+        assert text_of(refused) == "Agent is not ready to handle messages."
+        assert data_of(refused)["error_type"] == "agent_not_ready"
+        assert lab.get(refused) == refused
+        assert "a2a_server.rasa_a2a_agent_executor.execute.agent_not_ready" in caplog.text
+        streamed = lab.service.stream(turn)
+        assert states(await rest_of(streamed)) == ["failed"]
+        lab.service.load(brain)
+        retried = await lab.send(turn)
+        assert text_of(retried) == "How much to Joe?"
+        assert lab.get(asked).status.state is TaskState.INPUT_REQUIRED
+
+
+@pytest.mark.req("TURN-8")
+async def test_turn_that_came_before_the_model_was_unloaded_goes_on() -> None:
+    async with open_lab() as lab:
+        begun = await lab.start(lab.turn("check the account"))
+        lab.service.unload()
+        lab.hands.let_go.set()
+        last = (await rest_of(lab.service.resubscribe(Resubscribe(begun.id))))[-1]
+        assert states([last]) == ["completed"]
