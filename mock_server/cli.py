@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -63,6 +62,9 @@ def _add_serve(commands: Commands) -> None:
         metavar="BYTES",
         help="longest request that is read (default 10 MiB)",
     )
+    serve.add_argument(
+        "--log-format", choices=["text", "json"], default="text", help="how stderr is written"
+    )
     serve.add_argument("--seed", type=int, metavar="N", help="the same ids in every run")
 
 
@@ -100,7 +102,10 @@ class _Version(argparse.Action):
     """Reads the version only when asked: importlib.metadata costs a directory scan."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(0, f"{parser.prog} {version('a2a-inspect')}\n")
+        from importlib.metadata import version
+
+        sys.stdout.write(f"{parser.prog} {version('a2a-inspect')}\n")
+        parser.exit()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""The command line of a2a-mock, as a process."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"a2a", "httpx", "pydantic", "ruamel", "starlette", "structlog", "uvicorn", "watchfiles"}
+
+
+def a2a_mock(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mock_server", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_version_goes_to_stdout() -> None:
+    printed = a2a_mock("--version")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert printed.stdout.startswith("a2a-mock ")
+
+
+@pytest.mark.req("CLI-3")
+@pytest.mark.parametrize("words", [["--help"], ["serve", "--help"], ["talk", "--help"]])
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    code = (
+        "import sys; from mock_server.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: print('imported', *sorted({m.partition('.')[0] for m in sys.modules}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert not HEAVY & set(run.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.req("CLI-2")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["serve", "--port", "99999"], "'99999' is no port: expected 0 to 65535"),
+        (["serve", "--max-body", "0"], "'0' is no number of bytes above 0"),
+        (["dance"], "invalid choice: 'dance'"),
+    ],
+)
+def test_wrong_words_are_told_with_status_2(words: list[str], told: str) -> None:
+    refused = a2a_mock(*words)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert told in refused.stderr
