@@ -1,0 +1,125 @@
+"""The faults that are armed, how often each has hit, and which of them hit now."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import count
+from typing import TypeAlias
+
+from mock_server.faults.effects import Effect, PushEffect
+from mock_server.faults.fault import Fault
+from mock_server.faults.matcher import Delivery, delivers, misses
+from mock_server.faults.pushes import UNTAMPERED, Tampering, tampered
+from mock_server.faults.reach import reaches
+from mock_server.faults.request import ReceivedRequest
+
+Draw: TypeAlias = Callable[[], float]
+
+
+@dataclass(slots=True)
+class Armed:
+    """`draw` gives numbers from 0 up to 1, the fault's own: others do not change its course."""
+
+    id: str
+    fault: Fault
+    draw: Draw
+    fired: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        return self.fault.count is not None and self.fired >= self.fault.count
+
+    def hits(self) -> bool:
+        """Throw the dice; a hit counts."""
+        has_hit = not self.is_spent and self.draw() < self.fault.probability
+        self.fired += has_hit
+        return has_hit
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A fault that hit; `chance` is what it takes for its own random part, from 0 up to 1."""
+
+    fault_id: str
+    effect: Effect
+    chance: float
+
+
+class ArmedFaults:
+    """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance."""
+
+    def __init__(
+        self,
+        initial: Iterable[Fault],
+        make_draw: Callable[[str], Draw],
+        on_fired: Callable[[Fired], None] = lambda _: None,
+    ) -> None:
+        self._initial = tuple(initial)
+        self._make_draw = make_draw
+        self._on_fired = on_fired
+        self._numbers = count(1)
+        self._armed: dict[str, Armed] = {}
+        self.reset()
+
+    def __bool__(self) -> bool:
+        return bool(self._armed)
+
+    @property
+    def by_id(self) -> Mapping[str, Armed]:
+        """In the order in which they were armed."""
+        return self._armed
+
+    def arm(self, fault: Fault) -> Armed:
+        fault_id = fault.id or self._fresh_id()
+        self._armed[fault_id] = Armed(fault_id, fault, self._make_draw(fault_id))
+        return self._armed[fault_id]
+
+    def disarm(self, fault_id: str) -> bool:
+        """Whether there was such a fault."""
+        return self._armed.pop(fault_id, None) is not None
+
+    def clear(self) -> None:
+        self._armed.clear()
+
+    def reset(self, initial: Iterable[Fault] | None = None) -> None:
+        """Arm those of `mock.yml` anew, and no other."""
+        if initial is not None:
+            self._initial = tuple(initial)
+        self.clear()
+        self._numbers = count(1)
+        for fault in self._initial:
+            self.arm(fault)
+
+    def fire(self, request: ReceivedRequest) -> tuple[Fired, ...]:
+        """All that hit `request`, in the order in which they were armed."""
+        return self._hits(
+            armed
+            for armed in self._armed.values()
+            if reaches(armed.fault.effect, request) and not misses(armed.fault.match, request)
+        )
+
+    def tamper(self, delivery: Delivery) -> Tampering:
+        """What becomes of a push notification: all that hit it, taken together."""
+        if not self._armed:
+            return UNTAMPERED
+        fired = self._hits(
+            armed
+            for armed in self._armed.values()
+            if isinstance(armed.fault.effect, PushEffect) and delivers(armed.fault.match, delivery)
+        )
+        return reduce(lambda made, hit: tampered(made, hit.effect, hit.chance), fired, UNTAMPERED)
+
+    def _hits(self, candidates: Iterable[Armed]) -> tuple[Fired, ...]:
+        fired = tuple(
+            Fired(armed.id, armed.fault.effect, armed.draw())
+            for armed in candidates
+            if armed.hits()
+        )
+        for hit in fired:
+            self._on_fired(hit)
+        return fired
+
+    def _fresh_id(self) -> str:
+        return next(
+            name for number in self._numbers if (name := f"fault-{number}") not in self._armed
+        )

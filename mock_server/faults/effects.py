@@ -1,0 +1,240 @@
+"""The fault catalogue: every way in which the mock can be told to misbehave, as data.
+
+The first line of a class is what the reference says of it; the descriptions of its fields are the
+parameters' there.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from mock_server.tasks.task import TaskState
+
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+LONGEST_SECONDS = 3600.0
+
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)]
+
+
+class Moment(StrEnum):
+    """Before the request is worked on, or after: a turn has then run and its answer is lost."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+MOMENT = "`before` the request is worked on, or `after`: the turn runs, its answer is lost"
+
+
+class HttpStatus(BaseModel):
+    """Answers with an HTTP status instead of the answer."""
+
+    model_config = STRICT
+    kind: Literal["http_status"] = "http_status"
+    status: int = Field(ge=200, le=599, description="the status")
+    body: str | None = Field(
+        default=None, description="the body; by default a JSON-RPC error, as the server has it"
+    )
+    content_type: str = Field(default="application/json", description="of the body")
+    when: Moment = Field(default=Moment.BEFORE, description=MOMENT)
+
+
+class RateLimited(BaseModel):
+    """Answers 429 with `Retry-After`, and does nothing else."""
+
+    model_config = STRICT
+    kind: Literal["rate_limited"] = "rate_limited"
+    retry_after_seconds: int = Field(default=1, ge=0, le=86400, description="what it says")
+
+
+class Delay(BaseModel):
+    """Waits, a fixed or a random time."""
+
+    model_config = STRICT
+    kind: Literal["delay"] = "delay"
+    seconds: Seconds = Field(description="at least so long")
+    jitter_seconds: Seconds = Field(default=0.0, description="and a random part of this on top")
+    when: Moment = Field(default=Moment.BEFORE, description="work on the request, or answer it")
+
+
+class ConnectionReset(BaseModel):
+    """Resets the TCP connection (RST)."""
+
+    model_config = STRICT
+    kind: Literal["connection_reset"] = "connection_reset"
+    when: Literal["before", "during", "after"] = Field(
+        default="before",
+        description=(
+            "`before` the request is worked on, `during` the answer (half of it, or a stream's "
+            "first event, is sent), or `after`: the turn runs, nothing is sent"
+        ),
+    )
+
+
+class SlowDribble(BaseModel):
+    """Sends the body a few bytes at a time."""
+
+    model_config = STRICT
+    kind: Literal["slow_dribble"] = "slow_dribble"
+    size_bytes: int = Field(default=16, ge=1, le=65536, description="of each piece")
+    pause_seconds: Seconds = Field(default=0.05, description="before each piece but the first")
+
+
+class MalformedJson(BaseModel):
+    """Sends the first half of each JSON document as if it were all."""
+
+    model_config = STRICT
+    kind: Literal["malformed_json"] = "malformed_json"
+
+
+class WrongContentType(BaseModel):
+    """Calls the body something that it is not."""
+
+    model_config = STRICT
+    kind: Literal["wrong_content_type"] = "wrong_content_type"
+    content_type: str = Field(default="text/html", min_length=1, description="what it is called")
+
+
+class WrongId(BaseModel):
+    """Answers under another JSON-RPC id than the request's."""
+
+    model_config = STRICT
+    kind: Literal["wrong_id"] = "wrong_id"
+    id: str | int | None = Field(default="wrong-id", description="the id")
+
+
+class WrongContextId(BaseModel):
+    """Answers with another `contextId`, wherever the answer names it."""
+
+    model_config = STRICT
+    kind: Literal["wrong_context_id"] = "wrong_context_id"
+    context_id: str = Field(default="wrong-context", description="the id")
+
+
+class TruncatedStream(BaseModel):
+    """Ends a stream in the middle of an event."""
+
+    model_config = STRICT
+    kind: Literal["truncated_stream"] = "truncated_stream"
+    after_events: int = Field(default=1, ge=0, description="so many whole events are sent")
+    ending: Literal["cut", "clean"] = Field(
+        default="cut",
+        description="`cut`: the connection closes without the last chunk; `clean`: with it",
+    )
+
+
+class NoFinalEvent(BaseModel):
+    """Ends a stream without the event that says `final: true`."""
+
+    model_config = STRICT
+    kind: Literal["no_final_event"] = "no_final_event"
+
+
+class DuplicateEvents(BaseModel):
+    """Sends each event of a stream several times."""
+
+    model_config = STRICT
+    kind: Literal["duplicate_events"] = "duplicate_events"
+    times: int = Field(default=2, ge=2, le=100, description="how often")
+
+
+class ReorderedEvents(BaseModel):
+    """Swaps each two neighbours among a stream's events."""
+
+    model_config = STRICT
+    kind: Literal["reordered_events"] = "reordered_events"
+
+
+class ForcedState(BaseModel):
+    """Ends the turn in a state of your choice; the dialogue goes on as if nothing were."""
+
+    model_config = STRICT
+    kind: Literal["task_state"] = "task_state"
+    state: TaskState = Field(description="the state, spelt with underscores")
+
+
+class StuckWorking(BaseModel):
+    """Leaves the task `working` until it is cancelled or times out."""
+
+    model_config = STRICT
+    kind: Literal["stuck_working"] = "stuck_working"
+
+
+class ContextEvicted(BaseModel):
+    """Forgets the context before the turn: its slots, its flows and its earlier tasks."""
+
+    model_config = STRICT
+    kind: Literal["context_evicted"] = "context_evicted"
+
+
+class LyingCard(BaseModel):
+    """Changes the agent card."""
+
+    model_config = STRICT
+    kind: Literal["lying_card"] = "lying_card"
+    merge: dict[str, JsonValue] = Field(
+        min_length=1, description="merged into the card as RFC 7396 has it; null removes a key"
+    )
+
+
+class PushLost(BaseModel):
+    """Never sends a push notification."""
+
+    model_config = STRICT
+    kind: Literal["push_lost"] = "push_lost"
+
+
+class PushLate(BaseModel):
+    """Sends a push notification late; the task's later ones wait for it."""
+
+    model_config = STRICT
+    kind: Literal["push_late"] = "push_late"
+    seconds: Seconds = Field(description="at least so late")
+    jitter_seconds: Seconds = Field(default=0.0, description="and a random part of this on top")
+
+
+class PushDuplicated(BaseModel):
+    """Sends a push notification several times."""
+
+    model_config = STRICT
+    kind: Literal["push_duplicated"] = "push_duplicated"
+    times: int = Field(default=2, ge=2, le=100, description="how often")
+
+
+class PushReordered(BaseModel):
+    """Sends a push notification after the task's next one."""
+
+    model_config = STRICT
+    kind: Literal["push_reordered"] = "push_reordered"
+
+
+class PushWrongToken(BaseModel):
+    """Sends a push notification with another token than was registered."""
+
+    model_config = STRICT
+    kind: Literal["push_wrong_token"] = "push_wrong_token"
+    token: str = Field(default="wrong-token", description="the token")
+
+
+RequestEffect: TypeAlias = (
+    HttpStatus
+    | RateLimited
+    | Delay
+    | ConnectionReset
+    | SlowDribble
+    | MalformedJson
+    | WrongContentType
+    | WrongId
+    | WrongContextId
+    | TruncatedStream
+    | NoFinalEvent
+    | DuplicateEvents
+    | ReorderedEvents
+    | ForcedState
+    | StuckWorking
+    | ContextEvicted
+    | LyingCard
+)
+PushEffect: TypeAlias = PushLost | PushLate | PushDuplicated | PushReordered | PushWrongToken
+Effect: TypeAlias = RequestEffect | PushEffect
