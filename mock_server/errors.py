@@ -7,6 +7,8 @@ MockError
 ├── InvalidSlotValue        a value that a slot's type does not admit
 ├── FlowLoop                a turn that took more steps than a turn may
 ├── IllegalTransition       an update to a task that is already terminal
+├── PushRefused             a push configuration that the mock does not take, or take any more
+├── PostFailed              a push notification that did not arrive
 └── RpcError                a JSON-RPC error reply: code, message, data
 """
 
@@ -105,6 +107,23 @@ class IllegalTransition(MockError):
         self.task_id = task_id
         self.state = state
         super().__init__(f"task {task_id!r} is already {state}")
+
+
+class PushRefused(MockError):
+    """`reason` is for the client and tells nothing of our network; `detail` is for the log."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        self.reason = reason
+        self.detail = detail or reason
+        super().__init__(self.detail)
+
+
+class PostFailed(MockError):
+    """A callback could not be reached or did not accept; `reason` holds nothing of the request."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 class RpcError(MockError):
