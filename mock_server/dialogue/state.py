@@ -1,7 +1,7 @@
 """The state of one conversation, and the fold that makes it from events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mock_server.dialogue.events import (
     BotUttered,
@@ -63,18 +63,21 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
         case BotUttered():
             return _changed(state, bot_uttered=(*state.bot_uttered, event))
         case UserUttered(text=text, metadata=metadata):
-            return replace(
-                state,
+            return DialogueState(
+                state.slots,
+                state.initial_slots,
+                state.stack,
+                state.is_started,
+                is_listening=False,
                 user_text=text,
                 user_metadata=metadata,
-                is_listening=False,
-                bot_uttered=(),
                 previously_uttered=state.bot_uttered,
+                frames_made=state.frames_made,
             )
         case Listened():
-            return replace(state, is_listening=True)
+            return _changed(state, is_listening=True)
         case SessionStarted():
-            return replace(state, is_started=True)
+            return _changed(state, is_started=True)
         case Restarted():
             slots = state.initial_slots
             return DialogueState(slots=slots, initial_slots=slots, is_listening=False)
@@ -87,6 +90,8 @@ def _changed(
     *,
     slots: Mapping[str, Json] | None = None,
     stack: tuple[Frame, ...] | None = None,
+    is_started: bool | None = None,
+    is_listening: bool | None = None,
     bot_uttered: tuple[BotUttered, ...] | None = None,
     frames_made: int | None = None,
 ) -> DialogueState:
@@ -95,8 +100,8 @@ def _changed(
         state.slots if slots is None else slots,
         state.initial_slots,
         state.stack if stack is None else stack,
-        state.is_started,
-        state.is_listening,
+        state.is_started if is_started is None else is_started,
+        state.is_listening if is_listening is None else is_listening,
         state.user_text,
         state.user_metadata,
         state.bot_uttered if bot_uttered is None else bot_uttered,

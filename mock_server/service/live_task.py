@@ -13,7 +13,7 @@ class LiveTask:
         self.task = task
         self.updates: list[Update] = []
         self._has_ended = asyncio.Event()
-        self._has_grown = asyncio.Event()
+        self._has_grown: asyncio.Event | None = None
 
     @property
     def is_over(self) -> bool:
@@ -24,8 +24,9 @@ class LiveTask:
         self.updates.append(update)
         if isinstance(update, StatusUpdate) and update.is_final:
             self._has_ended.set()
-        self._has_grown.set()
-        self._has_grown = asyncio.Event()
+        if self._has_grown:
+            self._has_grown.set()
+            self._has_grown = None
 
     async def end(self) -> None:
         """Wait for the last update."""
@@ -34,4 +35,5 @@ class LiveTask:
     async def growth_beyond(self, position: int) -> None:
         """Wait until there are more than `position` updates, or there will be no more."""
         while len(self.updates) <= position and not self.is_over:
+            self._has_grown = self._has_grown or asyncio.Event()
             await self._has_grown.wait()

@@ -25,7 +25,9 @@ class Snapshot:
 
 
 def snapshot(task: Task) -> Snapshot:
-    return Snapshot(task.id, task.context_id, task.status.state, encode_task(task))
+    # orjson's bytes keep the 4 KiB that they were written into; a copy is as long as it says.
+    encoded = bytes(memoryview(encode_task(task)))
+    return Snapshot(task.id, task.context_id, task.status.state, encoded)
 
 
 class TaskStore:

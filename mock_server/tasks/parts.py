@@ -49,7 +49,9 @@ def read(message: Message, request_metadata: Slots | None = None) -> Reading:
     for part in message.parts:
         if isinstance(part, TextPart):
             text = _strip_fence(_strip_lines(part.text, in_lines), in_fences)
-            if text or not part.text:
+            if text == part.text:
+                parts.append(part)
+            elif text:
                 parts.append(replace(part, text=text))
         else:
             parts.append(part)
@@ -61,8 +63,9 @@ def read(message: Message, request_metadata: Slots | None = None) -> Reading:
     ]
     sources += [slots for part in message.parts for slots in _in_data(part)]
     metadata = message.metadata or {}
+    kept = tuple(parts)
     return Reading(
-        message=replace(message, parts=tuple(parts)),
+        message=message if kept == message.parts else replace(message, parts=kept),
         text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
         slots={name: value for source in sources for name, value in source.items()},
         carries_slots=any(sources),
