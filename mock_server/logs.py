@@ -22,6 +22,8 @@ CREDENTIALS = re.compile(
     r"|(?<=[?&]token=)[^\s&#]+"  # Rasa's own token
 )
 MASK = "[hidden]"
+# Libraries have the word only when something is wrong.
+OWN_LOGGER = "a2a_server"
 HEADER = frozenset({"timestamp", "level", "event", "exception"})
 NEEDS_QUOTES = frozenset(" '\"=\\")
 
@@ -36,7 +38,8 @@ def configure_logging(stream: TextIO, log_format: LogFormat = LogFormat.TEXT) ->
     route_events()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(line_formatter(log_format))
-    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger(OWN_LOGGER).setLevel(logging.INFO)
 
 
 def route_events() -> None:

@@ -3,15 +3,17 @@
 import argparse
 import asyncio
 import gc
-import logging
 import os
 import socket
 import sys
 from collections.abc import Iterator
 from functools import partial
 
+from structlog.stdlib import get_logger
+
 from mock_server.actions.runner import run_stub
 from mock_server.errors import ProjectError
+from mock_server.logs import configure_logging
 from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project, load_project
 from mock_server.service.service import Service, ServiceSettings
@@ -27,17 +29,17 @@ EXIT_CONFIGURATION = 2
 # Finished tasks are kept as bytes, so there is little garbage to look for.
 COLLECT_AFTER_ALLOCATIONS = 50_000
 RELAXED = (
-    "--relax: taking start_session_after_expiry as false and a description as given where the "
+    "taking start_session_after_expiry as false and a description as given where the "
     "project says neither; a real server refuses to start on it"
 )
 
-logger = logging.getLogger("a2a_server")
+logger = get_logger("a2a_server")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal comes: 0; 2 if the project or the port cannot be had."""
     settings = read_settings(arguments)
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)-7s %(message)s")
+    configure_logging(sys.stderr, settings.log_format)
     try:
         project = _load(settings)
     except ProjectError as error:
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(settings: Settings) -> Project:
     if settings.relax:
-        logger.warning(RELAXED)
+        logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
     project = load_project(
         settings.project,
         environment=os.environ,
@@ -66,9 +68,9 @@ def _load(settings: Settings) -> Project:
     )
     problems = len(project.faults) + len(project.warnings)
     if problems:
-        logger.warning("%d problems in the project: a2a-mock check lists them", problems)
+        logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
     for warning in _unserved(project.server):
-        logger.warning(warning)
+        logger.warning("a2a_mock.project.not_served", text=warning)
     return project
 
 

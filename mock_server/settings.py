@@ -4,6 +4,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from mock_server.logs import LogFormat
 from mock_server.profiles import PROFILES, Profile
 
 # In a wheel the bank lies inside the package, in a checkout beside it.
@@ -29,6 +30,7 @@ class Settings:
     description: str | None
     url: str | None
     seed: int | None
+    log_format: LogFormat
 
 
 def read_settings(arguments: argparse.Namespace) -> Settings:
@@ -44,6 +46,7 @@ def read_settings(arguments: argparse.Namespace) -> Settings:
         description=arguments.description,
         url=arguments.url,
         seed=arguments.seed,
+        log_format=LogFormat(arguments.log_format),
     )
 
 

@@ -1,9 +1,10 @@
 """A turn on its way through the dialogue: from a message to the updates of its task."""
 
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.engine import UserMessage, advance, cancel
@@ -18,7 +19,7 @@ from mock_server.tasks.mapper import TurnOutcome, task_state
 from mock_server.tasks.report import CancelReason, Failure, status_parts
 from mock_server.tasks.task import Artifact, Message, Role, Status, TaskState, TextPart
 
-logger = logging.getLogger("a2a_server")
+logger = get_logger("a2a_server")
 
 INTERNAL_ERROR = Failure("rasa_internal_error_default", {})
 
@@ -59,7 +60,9 @@ class Turn:
             self._close(task_state(self._outcome()))
         except Exception:
             # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
-            logger.exception("a2a_server.rasa_a2a_agent_executor.execute.error")
+            logger.exception(
+                "a2a_server.rasa_a2a_agent_executor.execute.error", task_id=self.live.task.id
+            )
             self.conversation.state = self._before
             self._close(TaskState.FAILED, failure=INTERNAL_ERROR)
 
@@ -85,7 +88,9 @@ class Turn:
                 case ActionRequested(name=name):
                     answer = await self._act(name)
                 case Warned(text=text):
-                    logger.warning("a2a_server.dialogue.warning %s", text)
+                    logger.warning(
+                        "a2a_server.dialogue.warning", task_id=self.live.task.id, text=text
+                    )
                 case _:
                     pass
 

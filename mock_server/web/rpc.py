@@ -1,11 +1,11 @@
 """JSON-RPC over HTTP: `POST /`."""
 
-import logging
 from collections.abc import Callable
 from datetime import datetime
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
+from structlog.stdlib import get_logger
 
 from mock_server.errors import RpcError
 from mock_server.service.service import Service
@@ -29,7 +29,7 @@ from mock_server.wire.operations import (
 from mock_server.wire.v03 import decode_call
 from mock_server.wire.v03_tasks import with_history
 
-logger = logging.getLogger("a2a_server")
+logger = get_logger("a2a_server")
 
 OK = 200
 CONFLICT = 409

@@ -1,15 +1,16 @@
 """Server-sent events as a2a-sdk 0.3.26 frames them."""
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
+
+from structlog.stdlib import get_logger
 
 from mock_server.service.subscription import Occurrence, Subscription
 from mock_server.tasks.task import Task
 from mock_server.wire.envelopes import RpcId, result_envelope
 from mock_server.wire.v03_tasks import encode_task, encode_update
 
-logger = logging.getLogger("a2a_server")
+logger = get_logger("a2a_server")
 
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -36,7 +37,7 @@ async def frames(
                 yield f": ping - {now()}\r\n\r\n".encode()
     except Exception:
         # The status line is out: all that is left is to end the stream, and to say so here.
-        logger.exception("a2a_server.sanic_app.stream_sse.error")
+        logger.exception("a2a_server.sanic_app.stream_sse.error", task_id=subscription.task_id)
 
 
 def _encode(subscription: Subscription, occurrence: Occurrence) -> bytes:

@@ -12,7 +12,9 @@ from contextlib import (
     contextmanager,
 )
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import httpx
 import pytest
@@ -58,6 +60,10 @@ flows:
     steps:
       - action: action_explain
 """
+
+
+class SuiteLog(Protocol):
+    lines: list[str]
 
 
 @dataclass
@@ -161,13 +167,13 @@ class Command:
 
 
 @pytest.fixture
-def run_mock() -> Callable[..., AbstractContextManager[Command]]:
+def run_mock(suite_log: SuiteLog) -> Callable[..., AbstractContextManager[Command]]:
     """Run the command itself on a free port; the arguments are those of `serve`."""
-    return _run_mock
+    return partial(_run_mock, suite_log)
 
 
 @contextmanager
-def _run_mock(*arguments: str | Path) -> Generator[Command]:
+def _run_mock(suite_log: SuiteLog, *arguments: str | Path) -> Generator[Command]:
     line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", *map(str, arguments)]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
@@ -175,4 +181,5 @@ def _run_mock(*arguments: str | Path) -> Generator[Command]:
         yield Command(process, process.stdout.readline())
     finally:
         process.kill()
-        process.communicate()
+        _, log = process.communicate()
+        suite_log.lines += log.splitlines()

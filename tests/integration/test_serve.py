@@ -1,5 +1,6 @@
 """`a2a-mock serve` as a process."""
 
+import json
 import re
 import signal
 import socket
@@ -148,6 +149,16 @@ def test_what_a_project_asks_for_in_vain_is_said(run_mock: RunMock, project: Pat
         _, log = mock.stop()
         for key in ("auth", "agent_card_path", "push_notifications_enabled"):
             assert f"a2a_server.{key}" in log
+
+
+@pytest.mark.req("LOG-1")
+def test_log_may_be_json(run_mock: RunMock, project: Path) -> None:
+    (project / "endpoints.yml").unlink()
+    with run_mock(project, "--relax", "--log-format", "json") as mock:
+        _, log = mock.stop()
+    entries = [json.loads(line) for line in log.splitlines()]
+    assert entries[0]["event"] == "a2a_mock.relax"
+    assert all({"timestamp", "level", "event"} <= entry.keys() for entry in entries)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -602,7 +602,8 @@ async def test_slots_that_fit_nothing_are_skipped_and_the_question_stays(
         asked = await lab.send(turn)
         assert asked.status.state is TaskState.INPUT_REQUIRED
         assert text_of(asked) == "How much to Joe?"
-        assert "a2a_server.message_adapter.skip_slot.invalid_value slot=amount" in caplog.text
+        assert "a2a_server.message_adapter.skip_slot.invalid_value" in caplog.text
+        assert "amount" in caplog.text
 
 
 @pytest.mark.req("SLOT-5")
