@@ -141,13 +141,11 @@ def test_what_a_project_asks_for_in_vain_is_said(run_mock: RunMock, project: Pat
         "  description: A small bank\n"
         "  agent_card_path: card.json\n"
         "  push_notifications_enabled: true\n"
-        "  auth: {type: bearer, jwt: {algorithm: RS256, public_key_path: key.pem}}\n"
     )
-    (project / "key.pem").write_text("-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n")
     with run_mock(project) as mock:
         assert mock.ready.startswith("ready:")
         _, log = mock.stop()
-        for key in ("auth", "agent_card_path", "push_notifications_enabled"):
+        for key in ("agent_card_path", "push_notifications_enabled"):
             assert f"a2a_server.{key}" in log
 
 

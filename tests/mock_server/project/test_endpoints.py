@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 from mock_server.project.auth import JwtAuth
 from mock_server.project.endpoints import A2AServer, read_a2a_server
@@ -134,7 +137,7 @@ a2a_server:
 """
     server, problems = read(block, {"KEY": "s3cret"})
     assert problems == []
-    assert server.auth == JwtAuth("HS256", secret="s3cret", issuer="me", audience="you")
+    assert server.auth == JwtAuth("HS256", b"s3cret", issuer="me", audience="you")
     assert "s3cret" not in repr(server)
 
 
@@ -146,9 +149,16 @@ a2a_server:
         ("{type: basic, jwt: {algorithm: HS256, secret: '${K}'}}", "found 'basic'"),
         ("{type: bearer}", "public_key_path is required for RS256"),
         ("{type: bearer, jwt: {algorithm: ES512}}", "public_key_path is required for ES512"),
-        ("{type: bearer, jwt: {public_key_path: none.pem}}", "there is no file 'none.pem'"),
+        (
+            "{type: bearer, jwt: {public_key_path: none.pem}}",
+            "'none.pem' cannot be read: No such file",
+        ),
+        ("{type: bearer, jwt: {public_key_path: '.'}}", "'.' cannot be read"),
         ("{type: bearer, jwt: {algorithm: HS512}}", "secret is required for HS512"),
         ("{type: bearer, jwt: {algorithm: HS256, secret: plain}}", "written in plain text"),
+        ("{type: bearer, jwt: {algorithm: HS256, secret: '${EMPTY}'}}", "${EMPTY} is empty"),
+        ("{type: bearer, jwt: {algorithm: HS256, secret: 'x${K}'}}", "written in plain text"),
+        ("{type: '${NO}', jwt: {algorithm: HS256, secret: '${K}'}}", "found '${NO}'"),
         ("{type: bearer, jwt: {algorithm: none}}", "algorithm 'none' is not supported"),
         ("{type: bearer, jwt: {algorithm: HS256, secret: '${K}', isuer: x}}", "no key 'isuer'"),
         ("{type: bearer, jtw: {}, jwt: {algorithm: HS256, secret: '${K}'}}", "no key 'jtw'"),
@@ -156,7 +166,84 @@ a2a_server:
     ],
 )
 def test_wrong_auth_is_reported(auth: str, text: str):
-    _, problems = read(f"a2a_server: {{description: A bank., auth: {auth}}}", {"K": "x"})
-    (problem,) = problems
-    assert text in problem
+    _, problems = read(
+        f"a2a_server: {{description: A bank., auth: {auth}}}", {"K": "x", "EMPTY": ""}
+    )
+    assert any(text in problem for problem in problems)
+    (problem, *_) = problems
     assert "plain" not in problem.replace("plain text", "")
+
+
+def written(key: PublicKeyTypes, path: Path) -> Path:
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    path.write_bytes(key.public_bytes(serialization.Encoding.PEM, form))
+    return path
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """Key files by what is in them."""
+    folder = tmp_path_factory.mktemp("keys")
+    rsa_key = rsa.generate_private_key(65537, 2048)
+    private = folder / "private.pem"
+    private.write_bytes(
+        rsa_key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    text = folder / "text.pem"
+    text.write_text("-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n")
+    return {
+        "rsa": written(rsa_key.public_key(), folder / "rsa.pem"),
+        "p256": written(ec.generate_private_key(ec.SECP256R1()).public_key(), folder / "p256.pem"),
+        "p521": written(ec.generate_private_key(ec.SECP521R1()).public_key(), folder / "p521.pem"),
+        "ed": written(ed25519.Ed25519PrivateKey.generate().public_key(), folder / "ed.pem"),
+        "private": private,
+        "text": text,
+    }
+
+
+@pytest.mark.req("CFG-2", "AUTH-2")
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "fault"),
+    [
+        ("RS256", "rsa", ""),
+        ("RS512", "rsa", ""),
+        ("PS256", "rsa", ""),
+        ("ES256", "p256", ""),
+        ("ES512", "p521", ""),
+        ("RS256", "p256", "holds no RSA key, as RS256 needs"),
+        ("PS256", "ed", "holds no RSA key, as PS256 needs"),
+        ("ES256", "p521", "holds no key on the curve secp256r1, as ES256 needs"),
+        ("ES512", "rsa", "holds no key on the curve secp521r1, as ES512 needs"),
+        ("RS256", "private", "holds a private key, expected the public one"),
+        ("RS256", "text", "holds no public key in PEM"),
+    ],
+)
+def test_key_must_be_one_that_the_algorithm_takes(
+    keys: Mapping[str, Path], algorithm: str, kind: str, fault: str
+):
+    path = keys[kind]
+    jwt = f"{{algorithm: {algorithm}, public_key_path: '{path}'}}"
+    block = f"a2a_server: {{description: A bank., auth: {{type: bearer, jwt: {jwt}}}}}"
+    server, problems = read(block)
+    if fault:
+        code = "1: validation.a2a_server.auth_public_key"
+        assert problems == [f"{code}: auth.jwt.public_key_path: {str(path)!r} {fault}; "]
+    else:
+        assert problems == []
+        assert server.auth == JwtAuth(algorithm, path.read_bytes())
+
+
+@pytest.mark.req("CFG-2")
+def test_plain_secret_is_refused_beside_a_key_too(keys: Mapping[str, Path]):
+    jwt = f"{{public_key_path: '{keys['rsa']}', secret: hunter2}}"
+    server, problems = read(
+        f"a2a_server: {{description: A bank., auth: {{type: bearer, jwt: {jwt}}}}}"
+    )
+    (problem,) = problems
+    assert "written in plain text" in problem
+    assert "hunter2" not in problem
+    assert server.auth == JwtAuth("RS256", keys["rsa"].read_bytes())
