@@ -20,7 +20,7 @@ from inspector.views.slots import SlotRow, compare
 from inspector.wire.jsonrpc import read_request
 from inspector.wire.results import ArtifactChunk, Result, data_parts, read_result, texts
 from inspector.wire.slots import read_slots
-from inspector.wire.tree import at
+from inspector.wire.tree import at, text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,15 @@ class TurnData:
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn that may still learn more: its place, what it seeded, what the context knew before."""
+    """A turn that may still learn more: its place, what it seeded, what the context knew before.
+
+    `before` is None in a conversation that was under way before the log began.
+    """
 
     seeded: Mapping[str, Json]
+    is_continued: bool
     place: int | None = None
-    before: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    before: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,10 @@ def step(view: DataView, entry: Entry) -> DataView:
         case RequestSent():
             if entry.purpose is Purpose.CARD:
                 return view
-            seeded, _ = read_slots(read_request(entry.body).params)
-            return replace(view, running={**view.running, entry.exchange: OpenTurn(seeded)})
+            params = read_request(entry.body).params
+            seeded, _ = read_slots(params)
+            opened = OpenTurn(seeded, text_at(params, "message", "contextId") is not None)
+            return replace(view, running={**view.running, entry.exchange: opened})
         case ResponseStarted():
             return view
         case FrameReceived():
@@ -102,7 +108,9 @@ def _learn(view: DataView, frame: FrameReceived, result: Result) -> DataView:
     """Open the turn at its first result, then let each result add to it."""
     running = view.running[frame.exchange]
     if running.place is None:
-        before = view.slots.get(result.context_id, {})
+        before = view.slots.get(result.context_id)
+        if before is None and not running.is_continued:
+            before = {}
         running = replace(running, place=len(view.turns), before=before)
         turn = TurnData(frame.seq, frame.exchange, None, None, None, ())
         view = replace(
@@ -113,7 +121,7 @@ def _learn(view: DataView, frame: FrameReceived, result: Result) -> DataView:
     place = running.place or 0
     contents = data_parts(result.parts)
     told = _slots_told(contents)
-    after = running.before if told is None else told
+    after = (running.before or {}) if told is None else told
     turn = _add(view.turns[place], frame, result, contents)
     if told is not None or not turn.slots:
         turn = replace(turn, slots=compare(running.before, after, running.seeded))

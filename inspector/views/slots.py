@@ -26,9 +26,14 @@ class SlotRow:
 
 
 def compare(
-    before: Mapping[str, Json], after: Mapping[str, Json], seeded: Mapping[str, Json]
+    before: Mapping[str, Json] | None, after: Mapping[str, Json], seeded: Mapping[str, Json]
 ) -> tuple[SlotRow, ...]:
-    """The slots of `after` in their order, then those that only `before` had, as cleared."""
+    """The slots of `after` in their order, then those that only `before` had, as cleared.
+
+    `before` is None where nobody saw what the turn before had told: then nothing is a change.
+    """
+    if before is None:
+        before = after
     rows = [
         SlotRow(
             name=name,

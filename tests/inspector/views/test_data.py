@@ -69,6 +69,13 @@ def test_contexts_are_told_apart(script: "Script") -> None:
     assert fold(script).turns[1].slots[0].change is SlotChange.ADDED
 
 
+def test_nothing_is_new_in_a_conversation_that_nobody_saw_begin(script: "Script") -> None:
+    script.send("x", contextId="old").reply(script.task(data={"slots": {"a": 1}}, contextId="old"))
+    script.send("y", contextId="old").reply(script.task(data={"slots": {"a": 2}}, contextId="old"))
+    changes = [turn.slots[0].change for turn in fold(script).turns]
+    assert changes == [SlotChange.SAME, SlotChange.CHANGED]
+
+
 def test_failures_are_told(script: "Script") -> None:
     told = {"error_type": "internal", "error_info": {"action": "a"}, "reason": "r"}
     script.send("x").reply(script.task("failed", data=told))
