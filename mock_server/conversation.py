@@ -1,46 +1,17 @@
 """A conversation held in this process: turns from texts, without a network and without waiting."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from mock_server.actions.runner import run_stub
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import ActionRequested, ActionResult, Event, RuleTried, Understood
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.events import ActionRequested, ActionResult, Event
+from mock_server.dialogue.state import apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
 from mock_server.project.load import Project
-from mock_server.tasks.mapper import Rule, TurnOutcome, candidates, task_state
+from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.parts import read, seeds
-from mock_server.tasks.task import Message, Role, TaskState, TextPart
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message and all that it came to."""
-
-    text: str
-    events: tuple[Event, ...]
-    before: DialogueState
-    after: DialogueState
-    outcome: TurnOutcome
-
-    @property
-    def state(self) -> TaskState:
-        return task_state(self.outcome)
-
-    @property
-    def state_rules(self) -> tuple[Rule, ...]:
-        """The rules of the state mapper that could have decided; the first is the one that did."""
-        rules = candidates(self.outcome)
-        decided = next(rule for rule in rules if rule.holds(self.outcome))
-        return (decided, *(rule for rule in rules if rule is not decided))
-
-    @property
-    def trace(self) -> tuple[RuleTried, ...]:
-        """The rules of the understanding, in the order of trying."""
-        return tuple(
-            rule for event in self.events if isinstance(event, Understood) for rule in event.trace
-        )
+from mock_server.tasks.task import Message, Role, TextPart
+from mock_server.tasks.trace import TracedTurn
 
 
 class Conversation:
@@ -52,7 +23,7 @@ class Conversation:
         self._warned: set[str] = set()
         self.state = initial_state(project.assistant)
 
-    def say(self, text: str) -> Turn:
+    def say(self, text: str) -> TracedTurn:
         """The turn that `text` begins; the delays of stubbed actions are skipped."""
         before = self.state
         events = tuple(self._events(self._message(text)))
@@ -64,7 +35,7 @@ class Conversation:
             offers_repair=self._project.server.include_conversation_repair,
             rejected_scope=self._project.assistant.rejected_scope,
         )
-        return Turn(text, events, before, self.state, outcome)
+        return TracedTurn(text, events, before, self.state, outcome)
 
     def _message(self, text: str) -> UserMessage:
         """As the server reads a message: a line `SLOTS: {…}` brings slots (server.md SLOT-1)."""

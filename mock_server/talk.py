@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from mock_server.conversation import Conversation, Turn
+from mock_server.conversation import Conversation
 from mock_server.dialogue.commands import Command
-from mock_server.dialogue.events import Event, Understood, Warned
+from mock_server.dialogue.events import Understood, Warned
 from mock_server.dialogue.model import Assistant, Json
 from mock_server.errors import ProjectError, Severity
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow
-from mock_server.tasks.report import persisted_slots, utterances, visible_slots
+from mock_server.tasks.report import utterances, visible_slots
+from mock_server.tasks.trace import TracedTurn, encode_turn
 
 EXIT_PROBLEMS = 1
 EXIT_UNREADABLE = 2
@@ -48,7 +49,7 @@ def _talk(project: Project, arguments: argparse.Namespace) -> None:
     for text in _messages(is_dialogue):
         turn = conversation.say(text)
         if arguments.json:
-            _say(json.dumps(as_json(turn, project.assistant)))
+            _say(json.dumps(encode_turn(turn, project.assistant)))
             continue
         if not is_dialogue:
             _say(f"you  {text}")
@@ -56,20 +57,7 @@ def _talk(project: Project, arguments: argparse.Namespace) -> None:
             _say(line)
 
 
-def as_json(turn: Turn, assistant: Assistant) -> dict[str, object]:
-    """The object that `talk --json` prints for a turn."""
-    return {
-        "state": turn.state.value,
-        "text": list(utterances(turn.events)),
-        "active_flow": active_flow(turn.after.stack),
-        "slots": visible_slots(assistant, turn.after.slots),
-        "persisted_slots": persisted_slots(turn.events),
-        "events": [_encoded(event) for event in turn.events],
-        "trace": [*(asdict(rule) for rule in turn.trace), *_state_trace(turn)],
-    }
-
-
-def as_lines(turn: Turn, assistant: Assistant, *, with_trace: bool) -> Iterator[str]:
+def as_lines(turn: TracedTurn, assistant: Assistant, *, with_trace: bool) -> Iterator[str]:
     """A turn as people read it: what the bot said, then where the dialogue stands."""
     if with_trace:
         yield from _trace_lines(turn)
@@ -83,7 +71,7 @@ def as_lines(turn: Turn, assistant: Assistant, *, with_trace: bool) -> Iterator[
     yield ""
 
 
-def _trace_lines(turn: Turn) -> Iterator[str]:
+def _trace_lines(turn: TracedTurn) -> Iterator[str]:
     for rule in turn.trace:
         yield f"     {'✓' if rule.fired else '✗'} {rule.rule:<10} {rule.reason}"
     for event in turn.events:
@@ -101,26 +89,10 @@ def _trace_lines(turn: Turn) -> Iterator[str]:
     )
 
 
-def _state_trace(turn: Turn) -> Iterator[dict[str, object]]:
-    """The rules of the state mapper that could have decided; the first is the one that did."""
-    for index, rule in enumerate(turn.state_rules):
-        yield {"rule": rule.id, "fired": index == 0, "reason": rule.state.value}
-
-
 def _assignments(slots: Mapping[str, Json]) -> str:
     return " ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in slots.items()
     )
-
-
-def _encoded(event: Event) -> dict[str, object]:
-    """An event by its class name and its fields, the commands in it likewise."""
-    encoded: dict[str, object] = {"event": type(event).__name__, **asdict(event)}
-    if isinstance(event, Understood):
-        encoded["commands"] = [
-            {"command": type(command).__name__, **asdict(command)} for command in event.commands
-        ]
-    return encoded
 
 
 def _spelled(command: Command) -> str:

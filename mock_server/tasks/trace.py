@@ -1,0 +1,91 @@
+"""A turn for those who debug it: what was understood and why, and which rule made its state."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from mock_server.dialogue.commands import Command
+from mock_server.dialogue.events import CommandDropped, Event, RuleTried, Understood
+from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.state import DialogueState
+from mock_server.tasks.mapper import Rule, TurnOutcome, active_flow, candidates, task_state
+from mock_server.tasks.report import persisted_slots, utterances, visible_slots
+from mock_server.tasks.task import TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class TracedTurn:
+    """One message and all that it came to."""
+
+    text: str
+    events: tuple[Event, ...]
+    before: DialogueState
+    after: DialogueState
+    outcome: TurnOutcome
+
+    @property
+    def state(self) -> TaskState:
+        return task_state(self.outcome)
+
+    @property
+    def state_rules(self) -> tuple[Rule, ...]:
+        """The rules of the state mapper that could have decided; the first is the one that did."""
+        rules = candidates(self.outcome)
+        decided = next(rule for rule in rules if rule.holds(self.outcome))
+        return (decided, *(rule for rule in rules if rule is not decided))
+
+    @property
+    def trace(self) -> tuple[RuleTried, ...]:
+        """The rules of the understanding, in the order of trying."""
+        return tuple(
+            rule for event in self.events if isinstance(event, Understood) for rule in event.trace
+        )
+
+
+def encode_turn(turn: TracedTurn, assistant: Assistant) -> dict[str, object]:
+    """The object that `a2a-mock talk --json` prints for a turn, ready for JSON."""
+    return {
+        "state": turn.state.value,
+        "text": list(utterances(turn.events)),
+        "active_flow": active_flow(turn.after.stack),
+        "slots": visible_slots(assistant, turn.after.slots),
+        "persisted_slots": persisted_slots(turn.events),
+        "events": [_encode_event(event) for event in turn.events],
+        "trace": [*(asdict(rule) for rule in turn.trace), *_state_rules(turn)],
+    }
+
+
+def encode_decisions(turn: TracedTurn) -> Mapping[str, object]:
+    """The commands of a turn, those that were dropped, and the candidates of the state table."""
+    return {
+        "commands": [
+            encode_command(command)
+            for event in turn.events
+            if isinstance(event, Understood)
+            for command in event.commands
+        ],
+        "dropped_commands": [
+            {**encode_command(event.command), "reason": event.reason}
+            for event in turn.events
+            if isinstance(event, CommandDropped)
+        ],
+        "state_candidates": _state_rules(turn),
+    }
+
+
+def encode_command(command: Command) -> dict[str, object]:
+    return {"command": type(command).__name__, **asdict(command)}
+
+
+def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
+    return [
+        {"rule": rule.id, "fired": index == 0, "reason": rule.state.value}
+        for index, rule in enumerate(turn.state_rules)
+    ]
+
+
+def _encode_event(event: Event) -> dict[str, object]:
+    """An event by its class name and its fields, the commands in it likewise."""
+    encoded: dict[str, object] = {"event": type(event).__name__, **asdict(event)}
+    if isinstance(event, Understood):
+        encoded["commands"] = [encode_command(command) for command in event.commands]
+    return encoded
