@@ -35,7 +35,7 @@ class Conversation:
             offers_repair=self._project.server.include_conversation_repair,
             rejected_scope=self._project.assistant.rejected_scope,
         )
-        return TracedTurn(text, events, before, self.state, outcome)
+        return TracedTurn(events, before, self.state, outcome)
 
     def _message(self, text: str) -> UserMessage:
         """As the server reads a message: a line `SLOTS: {…}` brings slots (server.md SLOT-1)."""

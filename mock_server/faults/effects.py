@@ -162,7 +162,7 @@ class StuckWorking(BaseModel):
 
 
 class ContextEvicted(BaseModel):
-    """Forgets the context before the turn: its slots, its flows and its earlier tasks."""
+    """Forgets the conversation before the turn: its slots and its flows."""
 
     model_config = STRICT
     kind: Literal["context_evicted"] = "context_evicted"

@@ -14,9 +14,8 @@ from mock_server.tasks.task import TaskState
 
 @dataclass(frozen=True, slots=True)
 class TracedTurn:
-    """One message and all that it came to."""
+    """What one message came to."""
 
-    text: str
     events: tuple[Event, ...]
     before: DialogueState
     after: DialogueState

@@ -1,0 +1,73 @@
+"""What goes on in the mock, for those who listen: turns, reloads, faults that hit."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mock_server.dialogue.model import Json
+
+PENDING = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """`kind` is `turn`, `fault`, `reload`, `model` or `reset`; `detail` is for JSON."""
+
+    kind: str
+    detail: Mapping[str, Json]
+
+
+class Listener:
+    """What one listener has not heard yet; of too much, the oldest is dropped and counted."""
+
+    def __init__(self) -> None:
+        self._pending: deque[Happening] = deque()
+        self._has_more = asyncio.Event()
+        self._dropped = 0
+
+    def put(self, happening: Happening) -> None:
+        if len(self._pending) >= PENDING:
+            self._pending.popleft()
+            self._dropped += 1
+        self._pending.append(happening)
+        self._has_more.set()
+
+    async def next(self, timeout_seconds: float) -> Happening | None:
+        """The next one, after word of those that were dropped; None after `timeout_seconds`."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await self._has_more.wait()
+        except TimeoutError:
+            return None
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            return Happening("dropped", {"count": dropped})
+        happening = self._pending.popleft()
+        if not self._pending:
+            self._has_more.clear()
+        return happening
+
+
+class Feed:
+    """Costs next to nothing while nobody listens."""
+
+    def __init__(self) -> None:
+        self._listeners: set[Listener] = set()
+
+    def publish(self, kind: str, detail: Callable[[], Mapping[str, Json]]) -> None:
+        """Tell every listener; `detail` is called only if there is one."""
+        if self._listeners:
+            happening = Happening(kind, detail())
+            for listener in self._listeners:
+                listener.put(happening)
+
+    @contextmanager
+    def listen(self) -> Generator[Listener]:
+        listener = Listener()
+        self._listeners.add(listener)
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
