@@ -65,6 +65,17 @@ def _add_serve(commands: Commands) -> None:
     serve.add_argument(
         "--log-format", choices=["text", "json"], default="text", help="how stderr is written"
     )
+    serve.add_argument(
+        "--allow-local-push",
+        action="store_true",
+        help="let push notifications go to this machine, where a real server sends none",
+    )
+    serve.add_argument(
+        "--push-authorization",
+        choices=["on", "off"],
+        default="on",
+        help="off: no Authorization header on push notifications, as a2a-sdk 0.3.26",
+    )
     serve.add_argument("--seed", type=int, metavar="N", help="the same ids in every run")
 
 

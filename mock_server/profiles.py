@@ -5,10 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`streams_begin_with_task`: a stream announces the submitted Task first (TURN-11)."""
+    """`streams_begin_with_task`: a stream announces the submitted Task first (TURN-11).
+
+    `keeps_to_push_specification`: push that is off is an error of its own for inline configurations
+    too, and configurations are found by their ids (PUSH-1).
+    """
 
     name: str
     streams_begin_with_task: bool
+    keeps_to_push_specification: bool = False
 
 
 RASA = Profile(name="rasa", streams_begin_with_task=False)

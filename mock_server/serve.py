@@ -16,6 +16,7 @@ from mock_server.errors import ProjectError
 from mock_server.logs import configure_logging
 from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project, load_project
+from mock_server.push.opening import open_notifier
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.turn import Brain
 from mock_server.service.world import real_world
@@ -80,8 +81,6 @@ def _unserved(server: A2AServer) -> Iterator[str]:
         yield "a2a_server.auth is not enforced: every caller is let in"
     if server.agent_card_path:
         yield "a2a_server.agent_card_path is not read: the card is made from the flows"
-    if server.push_notifications_enabled:
-        yield "a2a_server.push_notifications_enabled: push notifications are not sent"
 
 
 def _unbound(settings: Settings, error: OSError) -> str:
@@ -100,12 +99,18 @@ async def _serve(settings: Settings, project: Project, listener: socket.socket) 
     )
     service_settings = ServiceSettings(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
-        offers_push=server.push_notifications_enabled,
         profile=settings.profile,
     )
     flows = sum(not flow.is_pattern for flow in project.assistant.flows.values())
     ready = f"ready: {here} profile={settings.profile.name} flows={flows}\n"
-    async with Service(brain, world, service_settings) as service:
+    async with (
+        open_notifier(
+            server,
+            opens_loopback=settings.allow_local_push,
+            sends_authorization=settings.push_authorization,
+        ) as notifier,
+        Service(brain, world, service_settings, notifier) as service,
+    ):
         app = create_app(service, _site(settings, project, here), world.now)
         _settle_garbage()
         await serve_until_signal(Server(app, partial(_announce, ready)), service, listener)

@@ -31,6 +31,8 @@ class Settings:
     url: str | None
     seed: int | None
     log_format: LogFormat
+    allow_local_push: bool
+    push_authorization: bool
 
 
 def read_settings(arguments: argparse.Namespace) -> Settings:
@@ -47,6 +49,8 @@ def read_settings(arguments: argparse.Namespace) -> Settings:
         url=arguments.url,
         seed=arguments.seed,
         log_format=LogFormat(arguments.log_format),
+        allow_local_push=arguments.allow_local_push,
+        push_authorization=arguments.push_authorization == "on",
     )
 
 

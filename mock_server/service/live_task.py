@@ -1,16 +1,21 @@
 """A task whose turn is not over: one log, and everybody who reads it."""
 
 import asyncio
+from collections.abc import Callable
 
 from mock_server.tasks.log import StatusUpdate, Update, apply
 from mock_server.tasks.task import Task
 
 
 class LiveTask:
-    """`task` is the fold of `updates`; readers wait for the log to grow or to end."""
+    """`task` is the fold of `updates`; readers wait for the log to grow or to end.
 
-    def __init__(self, task: Task) -> None:
+    `on_transition` is told of the task at each change of its status, before anything follows.
+    """
+
+    def __init__(self, task: Task, on_transition: Callable[[Task], None] | None = None) -> None:
         self.task = task
+        self._on_transition = on_transition
         self.updates: list[Update] = []
         self._has_ended = asyncio.Event()
         self._has_grown: asyncio.Event | None = None
@@ -22,8 +27,11 @@ class LiveTask:
     def publish(self, update: Update) -> None:
         self.task = apply(self.task, update)
         self.updates.append(update)
-        if isinstance(update, StatusUpdate) and update.is_final:
-            self._has_ended.set()
+        if isinstance(update, StatusUpdate):
+            if self._on_transition:
+                self._on_transition(self.task)
+            if update.is_final:
+                self._has_ended.set()
         if self._has_grown:
             self._has_grown.set()
             self._has_grown = None

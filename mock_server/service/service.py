@@ -15,8 +15,10 @@ from mock_server.dialogue.commands import Noop
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.state import initial_state
 from mock_server.profiles import RASA, Profile
+from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.conversation import Conversation
 from mock_server.service.live_task import LiveTask
+from mock_server.service.push_desk import PushDesk
 from mock_server.service.refusal import NOT_READY, Refusal, refuse
 from mock_server.service.replays import Key, Replays
 from mock_server.service.store import Snapshot, TaskStore, snapshot
@@ -40,7 +42,6 @@ class ServiceSettings:
     """`replay_seconds` is how long an answered message is remembered, from its answer on."""
 
     replay_seconds: float = 600
-    offers_push: bool = False
     profile: Profile = RASA
 
 
@@ -52,15 +53,25 @@ class _Running:
 
 
 class Service:
-    """Use as `async with`: on leaving, it waits for the turns that still run."""
+    """Use as `async with`: on leaving, it waits for the turns that still run.
 
-    def __init__(self, brain: Brain, world: World, settings: ServiceSettings) -> None:
+    `notifier` must outlive it; without one there is no push.
+    """
+
+    def __init__(
+        self,
+        brain: Brain,
+        world: World,
+        settings: ServiceSettings,
+        notifier: Notifier | None = None,
+    ) -> None:
         self._brain = brain
         self._is_ready = True
         self._world = world
         self._settings = settings
         self._conversations: dict[str, Conversation] = {}
         self._store = TaskStore()
+        self.push = PushDesk(self._store, notifier, settings.profile)
         self._replays = Replays(settings.replay_seconds, world.elapsed_seconds)
         self._running: dict[str, _Running] = {}
         self._in_flight: set[Key] = set()
@@ -89,13 +100,17 @@ class Service:
         self._is_ready = False
 
     async def drain(self, seconds: float) -> None:
-        """Take no more turns, give those that run `seconds` to end, and stop the others."""
+        """Take no more turns, give those that run `seconds` to end, and stop the others.
+
+        What is to be posted then has `seconds` too.
+        """
         self._is_closing = True
         runners = [running.runner for running in self._running.values() if running.runner]
         if runners:
             await asyncio.wait(runners, timeout=seconds)
         for late in [*self._running.values()]:
             self._cancel_running(late, CancelReason.TIMEOUT)
+        await self.push.drain(seconds)
 
     async def send(self, operation: SendMessage) -> Snapshot:
         """Run a turn, or find the answer that it had, and return its task.
@@ -103,20 +118,20 @@ class Service:
         Raises:
             RpcError: see `rpc_errors`; `InFlight` if the first such message is being worked on.
         """
-        begun = self._begin(operation)
+        begun = self._begin(operation, await self.push.check(operation.push_config))
         if isinstance(begun, Snapshot):
             return begun
         if operation.is_blocking:
             await begun.end()
         return self.get(GetTask(begun.task.id))
 
-    def stream(self, operation: SendMessage) -> Subscription:
+    async def stream(self, operation: SendMessage) -> Subscription:
         """As `send`, but return what happens as it happens; a repeat has its last event only."""
-        begun = self._begin(operation)
+        begun = self._begin(operation, await self.push.check(operation.push_config))
         if isinstance(begun, Snapshot):
             last = StatusUpdate(begun.task.status, is_final=True)
             return Subscription(begun.task, None, preface=(last,))
-        if self._settings.offers_push or self._settings.profile.streams_begin_with_task:
+        if self.push.is_open or self._settings.profile.streams_begin_with_task:
             preface = (begun.task,)
             return Subscription(begun.task, begun, preface=preface, withholds_work=False)
         return Subscription(begun.task, begun)
@@ -158,12 +173,10 @@ class Service:
             raise rpc_errors.task_not_found()
         return found
 
-    def _begin(self, operation: SendMessage) -> LiveTask | Snapshot:
+    def _begin(self, operation: SendMessage, checked: Checked | None) -> LiveTask | Snapshot:
         """Put the message in its context's queue, or find what it was answered with."""
         if not _admits_output(operation.accepted_output_modes):
             raise rpc_errors.content_type_not_supported()
-        if operation.wants_push and not self._settings.offers_push:
-            logger.warning("a2a_server.push.disabled: the message's push configuration is ignored")
         message = replace(operation.message, context_id=self._context_of(operation.message))
         key = (message.context_id or "", message.message_id)
         if key in self._in_flight:
@@ -172,7 +185,7 @@ class Service:
             )
             raise rpc_errors.InFlight(*key)
         return self._replays.find(key) or self._enqueue(
-            key, read(message, operation.request_metadata)
+            key, read(message, operation.request_metadata), checked
         )
 
     def _context_of(self, message: Message) -> str:
@@ -183,10 +196,10 @@ class Service:
             raise rpc_errors.unknown_task(message.task_id)
         return context_id
 
-    def _enqueue(self, key: Key, reading: Reading) -> LiveTask:
+    def _enqueue(self, key: Key, reading: Reading, checked: Checked | None) -> LiveTask:
         if self._is_closing:
             raise rpc_errors.shutting_down()
-        live = self._open(reading.message)
+        live = self._open(reading.message, checked)
         if not self._is_ready:
             return self._refused(live, NOT_READY)
         task_id = live.task.id
@@ -198,8 +211,10 @@ class Service:
         running.runner = self._turns.create_task(self._run(running, self._understood(reading)))
         return live
 
-    def _open(self, message: Message) -> LiveTask:
-        return LiveTask(submitted(self._world.make_id(), message, message.task_id))
+    def _open(self, message: Message, checked: Checked | None) -> LiveTask:
+        task = submitted(self._world.make_id(), message, message.task_id)
+        self.push.open(task, checked)
+        return LiveTask(task, self.push.tell)
 
     def _refused(self, live: LiveTask, refusal: Refusal) -> LiveTask:
         """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
@@ -255,7 +270,7 @@ class Service:
             running.runner.cancel()
 
     def _cancel_resting(self, conversation: Conversation, resting: Task) -> None:
-        turn = Turn(self._brain, self._world, conversation, LiveTask(resting))
+        turn = Turn(self._brain, self._world, conversation, LiveTask(resting, self.push.tell))
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
         conversation.resting = None

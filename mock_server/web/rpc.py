@@ -19,14 +19,19 @@ from mock_server.wire.operations import (
     BadCall,
     Call,
     CancelTask,
+    DeletePushConfig,
+    GetPushConfig,
     GetTask,
+    ListPushConfigs,
     Refused,
     Resubscribe,
     SendMessage,
+    SetPushConfig,
     Streamed,
     StreamMessage,
 )
 from mock_server.wire.v03 import decode_call
+from mock_server.wire.v03_push import encode_push_config, encode_push_configs
 from mock_server.wire.v03_tasks import with_history
 
 logger = get_logger("a2a_server")
@@ -67,7 +72,7 @@ class RpcEndpoint:
             case Call(id=rpc_id, operation=operation):
                 try:
                     if isinstance(operation, StreamMessage | Resubscribe):
-                        response = self._stream(rpc_id, operation)
+                        response = await self._stream(rpc_id, operation)
                         await response(scope, receive, send)
                     else:
                         await _reply(send, await self._answer(rpc_id, operation))
@@ -82,7 +87,7 @@ class RpcEndpoint:
         except Exception as error:
             return error_envelope(rpc_id, _told(error))
 
-    async def _result(self, operation: Answered) -> bytes:
+    async def _result(self, operation: Answered) -> bytes | None:
         match operation:
             case SendMessage(history_length=length):
                 return with_history((await self._service.send(operation)).encoded, length)
@@ -90,13 +95,22 @@ class RpcEndpoint:
                 return with_history(self._service.get(operation).encoded, length)
             case CancelTask():
                 return self._service.cancel(operation).encoded
+            case SetPushConfig(task_id=task_id):
+                return encode_push_config(task_id, await self._service.push.set(operation))
+            case GetPushConfig(task_id=task_id):
+                return encode_push_config(task_id, self._service.push.get(operation))
+            case ListPushConfigs(task_id=task_id):
+                return encode_push_configs(task_id, self._service.push.list(operation))
+            case DeletePushConfig():
+                self._service.push.delete(operation)
+                return None
             case Refused(error=error):
                 raise error
 
-    def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
+    async def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
         try:
-            subscription = self._subscription(operation)
+            subscription = await self._subscription(operation)
         except rpc_errors.InFlight:
             raise
         except Exception as error:
@@ -105,10 +119,10 @@ class RpcEndpoint:
         frames = sse.frames(rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now)
         return StreamingResponse(frames, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
 
-    def _subscription(self, operation: Streamed) -> Subscription:
+    async def _subscription(self, operation: Streamed) -> Subscription:
         match operation:
             case StreamMessage(turn=turn):
-                return self._service.stream(turn)
+                return await self._service.stream(turn)
             case Resubscribe():
                 return self._service.resubscribe(operation)
 

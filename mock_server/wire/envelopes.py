@@ -23,8 +23,10 @@ def readable_id(body: Json) -> RpcId:
             return None
 
 
-def result_envelope(rpc_id: RpcId, result: bytes) -> bytes:
-    """Put `result`, JSON already, into the reply to `rpc_id`."""
+def result_envelope(rpc_id: RpcId, result: bytes | None) -> bytes:
+    """Put `result`, JSON already, into the reply to `rpc_id`; None is left out (HTTP-5a)."""
+    if result is None:
+        return encode_json({"id": rpc_id, "jsonrpc": "2.0"})
     return b'{"id":' + encode_json(rpc_id) + b',"jsonrpc":"2.0","result":' + result + b"}"
 
 

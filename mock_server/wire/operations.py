@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
+from mock_server.tasks.push_config import PushConfig
 from mock_server.tasks.task import Message
 from mock_server.wire.envelopes import RpcId
 
@@ -22,7 +23,7 @@ class SendMessage:
     request_metadata: Mapping[str, Json] | None = None
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
-    wants_push: bool = False
+    push_config: PushConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,37 @@ class Resubscribe:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPushConfig:
+    task_id: str
+    config: PushConfig
+
+
+@dataclass(frozen=True, slots=True)
+class GetPushConfig:
+    task_id: str
+    config_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListPushConfigs:
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePushConfig:
+    task_id: str
+    config_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """An operation that this server does not offer, answered with `error` always."""
 
     error: RpcError
 
 
-Answered: TypeAlias = SendMessage | GetTask | CancelTask | Refused
+PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | DeletePushConfig
+Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | Refused
 Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
 

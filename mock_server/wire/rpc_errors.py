@@ -15,6 +15,7 @@ class Code(IntEnum):
     INTERNAL = -32603
     TASK_NOT_FOUND = -32001
     TASK_NOT_CANCELABLE = -32002
+    PUSH_NOT_SUPPORTED = -32003
     UNSUPPORTED_OPERATION = -32004
     CONTENT_TYPE_NOT_SUPPORTED = -32005
 
@@ -81,7 +82,24 @@ def is_terminal(task_id: str, state: TaskState) -> RpcError:
 
 
 def push_not_supported() -> RpcError:
+    """What the A2A specification has for it; a2a-sdk 0.3.26 never sends it."""
+    return RpcError(Code.PUSH_NOT_SUPPORTED, "Push Notification is not supported")
+
+
+def push_not_offered() -> RpcError:
     return RpcError(Code.UNSUPPORTED_OPERATION, "Push notifications are not supported by the agent")
+
+
+def unsupported() -> RpcError:
+    return RpcError(Code.UNSUPPORTED_OPERATION, "This operation is not supported")
+
+
+def push_refused(reason: str) -> RpcError:
+    return RpcError(Code.INVALID_PARAMS, f"Invalid push notification configuration: {reason}")
+
+
+def push_config_not_found() -> RpcError:
+    return RpcError(Code.INTERNAL, "Push notification config not found")
 
 
 def content_type_not_supported() -> RpcError:

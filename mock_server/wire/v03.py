@@ -16,13 +16,18 @@ from mock_server.wire.operations import (
     BadCall,
     Call,
     CancelTask,
+    DeletePushConfig,
+    GetPushConfig,
     GetTask,
+    ListPushConfigs,
     Operation,
     Refused,
     Resubscribe,
     SendMessage,
+    SetPushConfig,
     StreamMessage,
 )
+from mock_server.wire.v03_push import decode_push_config
 from mock_server.wire.v03_tasks import decode_message
 
 # A larger body, or one with more mistakes, gets its error without an echo of what it sent.
@@ -99,13 +104,14 @@ def _stream(request: types.SendStreamingMessageRequest) -> Operation:
 
 def _turn(params: types.MessageSendParams) -> SendMessage:
     configuration = params.configuration or types.MessageSendConfiguration()
+    push = configuration.push_notification_config
     return SendMessage(
         message=decode_message(params.message),
         is_blocking=configuration.blocking is not False,
         request_metadata=params.metadata,
         history_length=configuration.history_length,
         accepted_output_modes=tuple(configuration.accepted_output_modes or ()),
-        wants_push=configuration.push_notification_config is not None,
+        push_config=push and decode_push_config(push),
     )
 
 
@@ -125,8 +131,24 @@ def _extended_card(_: object) -> Operation:
     return Refused(rpc_errors.no_extended_card())
 
 
-def _push_config(_: object) -> Operation:
-    return Refused(rpc_errors.push_not_supported())
+def _set_push(request: types.SetTaskPushNotificationConfigRequest) -> Operation:
+    params = request.params
+    return SetPushConfig(params.task_id, decode_push_config(params.push_notification_config))
+
+
+def _get_push(request: types.GetTaskPushNotificationConfigRequest) -> Operation:
+    params = request.params
+    if isinstance(params, types.GetTaskPushNotificationConfigParams):
+        return GetPushConfig(params.id, params.push_notification_config_id)
+    return GetPushConfig(params.id)
+
+
+def _list_push(request: types.ListTaskPushNotificationConfigRequest) -> Operation:
+    return ListPushConfigs(request.params.id)
+
+
+def _delete_push(request: types.DeleteTaskPushNotificationConfigRequest) -> Operation:
+    return DeletePushConfig(request.params.id, request.params.push_notification_config_id)
 
 
 METHODS: Mapping[str, Method] = {
@@ -136,16 +158,16 @@ METHODS: Mapping[str, Method] = {
     "tasks/cancel": Method(types.CancelTaskRequest, _cancel),
     "tasks/resubscribe": Method(types.TaskResubscriptionRequest, _resubscribe),
     "tasks/pushNotificationConfig/set": Method(
-        types.SetTaskPushNotificationConfigRequest, _push_config
+        types.SetTaskPushNotificationConfigRequest, _set_push
     ),
     "tasks/pushNotificationConfig/get": Method(
-        types.GetTaskPushNotificationConfigRequest, _push_config
+        types.GetTaskPushNotificationConfigRequest, _get_push
     ),
     "tasks/pushNotificationConfig/list": Method(
-        types.ListTaskPushNotificationConfigRequest, _push_config
+        types.ListTaskPushNotificationConfigRequest, _list_push
     ),
     "tasks/pushNotificationConfig/delete": Method(
-        types.DeleteTaskPushNotificationConfigRequest, _push_config
+        types.DeleteTaskPushNotificationConfigRequest, _delete_push
     ),
     "agent/getAuthenticatedExtendedCard": Method(
         types.GetAuthenticatedExtendedCardRequest, _extended_card

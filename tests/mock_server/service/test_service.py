@@ -321,8 +321,8 @@ async def test_repeated_message_on_a_stream_has_its_last_event() -> None:
     async with open_lab() as lab:
         message = lab.turn("explain the fees")
         lab.hands.let_go.set()
-        first = await rest_of(lab.service.stream(message))
-        again = await rest_of(lab.service.stream(message))
+        first = await rest_of(await lab.service.stream(message))
+        again = await rest_of(await lab.service.stream(message))
         assert again == first[-1:]
 
 
@@ -363,7 +363,7 @@ async def test_repeat_of_a_message_in_flight_conflicts(caplog: pytest.LogCapture
 
 
 async def _streamed(lab: Lab, message: SendMessage) -> list[Occurrence]:
-    return await rest_of(lab.service.stream(message))
+    return await rest_of(await lab.service.stream(message))
 
 
 @pytest.mark.req("TURN-5")
@@ -487,7 +487,7 @@ async def test_unknown_task_is_not_found() -> None:
 @pytest.mark.req("TURN-11")
 async def test_stream_of_a_plain_turn_is_its_last_update() -> None:
     async with open_lab() as lab:
-        seen = await rest_of(lab.service.stream(lab.turn("send money")))
+        seen = await rest_of(await lab.service.stream(lab.turn("send money")))
         assert states(seen) == ["input_required"]
         assert isinstance(seen[0], StatusUpdate)
         assert seen[0].is_final
@@ -497,7 +497,7 @@ async def test_stream_of_a_plain_turn_is_its_last_update() -> None:
 async def test_streaming_action_shows_work_and_chunks() -> None:
     async with open_lab() as lab:
         lab.hands.let_go.set()
-        seen = await rest_of(lab.service.stream(lab.turn("explain the fees")))
+        seen = await rest_of(await lab.service.stream(lab.turn("explain the fees")))
         assert states(seen) == ["working", "Your ", "fee.", "completed"]
         chunks = [update for update in seen if isinstance(update, ArtifactUpdate)]
         assert [(c.appends, c.is_last_chunk) for c in chunks] == [(False, False), (True, True)]
@@ -516,16 +516,10 @@ async def test_final_task_holds_the_assembled_artifact() -> None:
 
 
 @pytest.mark.req("TURN-11")
-@pytest.mark.parametrize(
-    "settings",
-    [
-        ServiceSettings(offers_push=True),
-        ServiceSettings(profile=Profile("a2a", streams_begin_with_task=True)),
-    ],
-)
-async def test_stream_may_begin_with_the_submitted_task(settings: ServiceSettings) -> None:
+async def test_stream_may_begin_with_the_submitted_task() -> None:
+    settings = ServiceSettings(profile=Profile("a2a", streams_begin_with_task=True))
     async with open_lab(settings) as lab:
-        seen = await rest_of(lab.service.stream(lab.turn("send money")))
+        seen = await rest_of(await lab.service.stream(lab.turn("send money")))
         assert states(seen) == ["submitted", "working", "input_required"]
         assert isinstance(seen[0], Task)
 
@@ -632,14 +626,6 @@ async def test_metadata_reaches_the_actions() -> None:
         assert lab.hands.seen[0].user_metadata == {"user": "u1"}
 
 
-@pytest.mark.req("PUSH-1")
-async def test_push_configuration_is_ignored_aloud(caplog: pytest.LogCaptureFixture) -> None:
-    async with open_lab() as lab:
-        task = await lab.send(replace(lab.turn("send money"), wants_push=True))
-        assert task.status.state is TaskState.INPUT_REQUIRED
-        assert "push" in caplog.text
-
-
 async def test_draining_service_takes_no_turn_and_ends_the_late_ones() -> None:
     async with open_lab() as lab:
         slow = await lab.start(lab.turn("check the account"))
@@ -691,7 +677,7 @@ async def test_turn_without_a_model_fails_and_is_not_remembered(
         assert data_of(refused)["error_type"] == "agent_not_ready"
         assert lab.get(refused) == refused
         assert "a2a_server.rasa_a2a_agent_executor.execute.agent_not_ready" in caplog.text
-        streamed = lab.service.stream(turn)
+        streamed = await lab.service.stream(turn)
         assert states(await rest_of(streamed)) == ["failed"]
         lab.service.load(brain)
         retried = await lab.send(turn)

@@ -4,16 +4,21 @@ import json
 
 import pytest
 
+from mock_server.tasks.push_config import PushAuthentication, PushConfig
 from mock_server.tasks.task import DataPart, FilePart, Message, Role, TextPart
 from mock_server.wire.operations import (
     BadCall,
     Call,
     CancelTask,
+    DeletePushConfig,
+    GetPushConfig,
     GetTask,
+    ListPushConfigs,
     Operation,
     Refused,
     Resubscribe,
     SendMessage,
+    SetPushConfig,
     StreamMessage,
 )
 from mock_server.wire.v03 import METHODS, decode_call
@@ -70,7 +75,7 @@ def test_message_is_read_with_its_configuration() -> None:
         "configuration": configuration,
         "metadata": {"k": "v"},
     }
-    turn = SendMessage(READ, False, {"k": "v"}, 3, ("text/plain",), True)
+    turn = SendMessage(READ, False, {"k": "v"}, 3, ("text/plain",), PushConfig("http://x/"))
     assert decode_call(body("message/send", params)) == Call("r1", turn)
     assert decode_call(body("message/stream", params, 7)) == Call(7, StreamMessage(turn))
 
@@ -96,30 +101,33 @@ def test_operations_on_tasks_are_read(method: str, params: object, operation: Op
     assert decode_call(body(method, params)) == Call("r1", operation)
 
 
-@pytest.mark.req("PUSH-1", "HTTP-5a")
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
-        (
-            "tasks/pushNotificationConfig/set",
-            {"taskId": "t", "pushNotificationConfig": {"url": "http://x/"}},
-            -32004,
-        ),
-        ("tasks/pushNotificationConfig/get", {"id": "t"}, -32004),
-        ("tasks/pushNotificationConfig/list", {"id": "t"}, -32004),
-        (
-            "tasks/pushNotificationConfig/delete",
-            {"id": "t", "pushNotificationConfigId": "p"},
-            -32004,
-        ),
-        ("agent/getAuthenticatedExtendedCard", {}, -32603),
-    ],
-)
-def test_what_is_not_offered_is_refused(method: str, params: object, code: int) -> None:
-    call = decode_call(body(method, params))
+@pytest.mark.req("PUSH-1", "HTTP-6")
+def test_operations_on_push_configurations_are_read() -> None:
+    written = {
+        "url": "http://x/",
+        "id": "p",
+        "token": "tok",
+        "authentication": {"schemes": ["Bearer", "Basic"], "credentials": "c"},
+    }
+    config = PushConfig("http://x/", "p", "tok", PushAuthentication(("Bearer", "Basic"), "c"))
+    named = {"id": "t", "pushNotificationConfigId": "p"}
+    for verb, params, operation in (
+        ("set", {"taskId": "t", "pushNotificationConfig": written}, SetPushConfig("t", config)),
+        ("get", {"id": "t"}, GetPushConfig("t")),
+        ("get", named, GetPushConfig("t", "p")),
+        ("list", {"id": "t"}, ListPushConfigs("t")),
+        ("delete", named, DeletePushConfig("t", "p")),
+    ):
+        call = decode_call(body(f"tasks/pushNotificationConfig/{verb}", params))
+        assert call == Call("r1", operation)
+
+
+@pytest.mark.req("HTTP-5a")
+def test_extended_card_is_refused() -> None:
+    call = decode_call(body("agent/getAuthenticatedExtendedCard", {}))
     assert isinstance(call, Call)
     assert isinstance(call.operation, Refused)
-    assert call.operation.error.code == code
+    assert call.operation.error.code == -32603
 
 
 @pytest.mark.req("HTTP-5")
