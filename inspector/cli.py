@@ -169,7 +169,11 @@ def _add_tasks(commands: Commands) -> None:
         action = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
         _add_target(action)
         action.add_argument("task_id", metavar="TASK_ID")
-        action.add_argument("--context", metavar="ID", help="exit 1 if the task is of another")
+        action.add_argument(
+            "--context",
+            metavar="ID",
+            help="the task's context, sent as X-A2A-Context-Id; exit 1 if it is of another",
+        )
         action.add_argument("--json", action="store_true", help="print JSON")
         _add_connection(action)
 

@@ -89,7 +89,8 @@ class Session:
             if self.endpoint is None:
                 return card_exchange
         purpose, method, params = self._request_of(command)
-        return await self._call(self.endpoint, purpose, method, params)
+        routing = () if isinstance(command, SendTurn) else _routing(command.context_id)
+        return await self._call(self.endpoint, purpose, method, params, routing)
 
     def stop(self, exchange: int) -> None:
         """Break off a running exchange; the log gets a Failed of kind STOPPED."""
@@ -156,10 +157,15 @@ class Session:
                 return Purpose.RESUBSCRIBE, jsonrpc.TASKS_RESUBSCRIBE, {"id": task_id}
 
     async def _call(
-        self, endpoint: Endpoint, purpose: Purpose, method: str, params: dict[str, Json]
+        self,
+        endpoint: Endpoint,
+        purpose: Purpose,
+        method: str,
+        params: dict[str, Json],
+        routing: Headers,
     ) -> int:
         is_stream = purpose in (Purpose.STREAM, Purpose.RESUBSCRIBE)
-        headers = JSON_HEADERS + (ACCEPT_STREAM if is_stream else ACCEPT_JSON)
+        headers = JSON_HEADERS + (ACCEPT_STREAM if is_stream else ACCEPT_JSON) + routing
         if endpoint.is_trusted:
             headers += self._credentials
         body = jsonrpc.encode_request(self._new_id(), method, params)
@@ -211,6 +217,11 @@ class Session:
             redactor=self._redactor,
             limits=self._limits,
         )
+
+
+def _routing(context_id: str | None) -> Headers:
+    """What leads a call without a contextId in its body to the replica that holds the context."""
+    return (("X-A2A-Context-Id", context_id),) if context_id else ()
 
 
 def _may_follow(outgoing: Outgoing, recorder: Recorder, location: str) -> bool:

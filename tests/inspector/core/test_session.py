@@ -145,6 +145,16 @@ async def test_each_command_is_a_method(command: Any, method: str, params: Any) 
 
 
 @pytest.mark.anyio
+@pytest.mark.req("COMP-2")
+async def test_context_leads_a_call_to_its_replica() -> None:
+    session, transport = make_session(reply(CARD), reply(b"{}"), reply(b"{}"))
+    await session.run(CancelTask("t", context_id="c"))
+    await session.run(CancelTask("t"))
+    assert dict(transport.sent[1].headers)["X-A2A-Context-Id"] == "c"
+    assert "X-A2A-Context-Id" not in dict(transport.sent[2].headers)
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("follow", "method", "blocking"),
     [
