@@ -17,8 +17,8 @@ from mock_server.logs import configure_logging
 from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project, load_project
 from mock_server.push.opening import open_notifier
+from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.turn import Brain
 from mock_server.service.world import real_world
 from mock_server.settings import Settings, local_url, read_settings
 from mock_server.tasks.card import CardSettings, agent_card
@@ -99,6 +99,8 @@ async def _serve(settings: Settings, project: Project, listener: socket.socket) 
     )
     service_settings = ServiceSettings(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
+        timeout_seconds=server.task_timeout_seconds,
+        max_contexts=server.max_contexts,
         profile=settings.profile,
     )
     flows = sum(not flow.is_pattern for flow in project.assistant.flows.values())

@@ -13,6 +13,7 @@ from mock_server.dialogue.commands import (
     ChitChat,
     Clarify,
     Command,
+    HandleCodeChange,
     HumanHandoff,
     RepeatLastBotMessages,
     ReportError,
@@ -51,6 +52,7 @@ PATTERNS: Mapping[type[Command], str] = {
     RepeatLastBotMessages: "pattern_repeat_bot_messages",
     SessionStart: "pattern_session_start",
     Restart: "pattern_restart",
+    HandleCodeChange: "pattern_code_change",
 }
 
 

@@ -84,6 +84,11 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
+class HandleCodeChange:
+    """The flows that the dialogue is in are not what they were."""
+
+
+@dataclass(frozen=True, slots=True)
 class Noop:
     pass
 
@@ -102,5 +107,6 @@ Command: TypeAlias = (
     | ReportError
     | SessionStart
     | Restart
+    | HandleCodeChange
     | Noop
 )

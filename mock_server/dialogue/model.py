@@ -61,7 +61,7 @@ class Slot:
     filler: SlotFiller = SlotFiller.FROM_LLM
     validation: SlotValidation | None = None
     is_builtin: bool = False
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ActionStep:
     id: str
     action: str
     next: tuple[Branch, ...]
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class CollectStep:
     force_slot_filling: bool = False
     reset_after_flow_ends: bool = True
     rejections: tuple[Rejection, ...] = ()
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,14 @@ class SetSlotsStep:
     id: str
     values: tuple[tuple[str, Json], ...]
     next: tuple[Branch, ...]
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class NoopStep:
     id: str
     next: tuple[Branch, ...]
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class LinkStep:
 
     id: str
     flow_id: str
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class CallStep:
     id: str
     flow_id: str
     next: tuple[Branch, ...]
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 Step: TypeAlias = ActionStep | CollectStep | SetSlotsStep | NoopStep | LinkStep | CallStep
@@ -137,7 +137,10 @@ Step: TypeAlias = ActionStep | CollectStep | SetSlotsStep | NoopStep | LinkStep 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """`steps` by id in file order; `first_step` is END for a flow without any."""
+    """`steps` by id in file order; `first_step` is END for a flow without any.
+
+    Flows are equal when they do the same, wherever their text stands.
+    """
 
     id: str
     name: str
@@ -148,7 +151,7 @@ class Flow:
     run_pattern_completed: bool = True
     nlu_triggers: tuple[str, ...] = ()
     persisted_slots: tuple[str, ...] = ()
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)
 
     @property
     def is_pattern(self) -> bool:

@@ -1,6 +1,8 @@
-"""Turns that fail before they begin: there is no model, or no room (server.md TURN-6, TURN-8)."""
+"""Turns that end before they begin: there is no model, no room, or no longer a valid token."""
 
 from dataclasses import dataclass
+
+from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Assistant
 from mock_server.service.live_task import LiveTask
@@ -12,27 +14,44 @@ from mock_server.tasks.task import Message, Role, Status, TaskState, TextPart
 
 EXECUTOR = "a2a_server.rasa_a2a_agent_executor"
 
+logger = get_logger("a2a_server")
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`log_event` names it in the log; `text` and `failure` tell the client."""
+    """`event` and `reason` are for the log; `text` and `failure` tell the client."""
 
-    log_event: str
-    text: str
-    failure: Failure
+    event: str
+    reason: str
+    state: TaskState = TaskState.FAILED
+    text: str = ""
+    failure: Failure | None = None
 
 
 NOT_READY = Refusal(
-    f"{EXECUTOR}.execute.agent_not_ready",
-    "Agent is not ready to handle messages.",
-    Failure("agent_not_ready", {}),
+    event=f"{EXECUTOR}.execute.agent_not_ready",
+    reason="no model is loaded",
+    text="Agent is not ready to handle messages.",
+    failure=Failure("agent_not_ready", {}),
+)
+NO_ROOM = Refusal(
+    event=f"{EXECUTOR}.execute.context_limit",
+    reason="max_contexts contexts are in flight or wait for an answer",
+    failure=Failure("context_limit", {}),
+)
+TOKEN_EXPIRED = Refusal(
+    event="a2a_server.sanic_app.auth_rejected",
+    reason="it has expired while the turn waited",
+    state=TaskState.AUTH_REQUIRED,
 )
 
 
 def refuse(live: LiveTask, refusal: Refusal, assistant: Assistant, world: World) -> None:
-    """End `live` as failed. Nothing of its conversation is told, nor changed."""
+    """End `live`. Nothing of its conversation is told, nor changed."""
+    task = live.task
+    logger.warning(refusal.event, task_id=task.id, reason=refusal.reason)
     outcome = TurnOutcome(stack=(), events=(), is_waiting=False)
-    told = status_parts(assistant, {}, TaskState.FAILED, outcome, failure=refusal.failure)
-    task, parts = live.task, (TextPart(refusal.text), *told)
-    message = Message(world.make_id(), Role.AGENT, parts, task.context_id, task.id)
-    live.publish(StatusUpdate(Status(TaskState.FAILED, world.now(), message), is_final=True))
+    data = status_parts(assistant, {}, refusal.state, outcome, failure=refusal.failure)
+    text = (TextPart(refusal.text),) if refusal.text else ()
+    message = Message(world.make_id(), Role.AGENT, (*text, *data), task.context_id, task.id)
+    live.publish(StatusUpdate(Status(refusal.state, world.now(), message), is_final=True))

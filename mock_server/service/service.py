@@ -5,43 +5,55 @@ above all from the look-up of a repeated message to the entry of the new one (TU
 """
 
 import asyncio
-import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
-from mock_server.dialogue.commands import Noop
-from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.state import initial_state
+from structlog.stdlib import get_logger
+
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
+from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation
+from mock_server.service.conversations import Conversations
+from mock_server.service.feed import Feed
 from mock_server.service.live_task import LiveTask
 from mock_server.service.push_desk import PushDesk
-from mock_server.service.refusal import NOT_READY, Refusal, refuse
-from mock_server.service.replays import Key, Replays
-from mock_server.service.store import Snapshot, TaskStore, snapshot
+from mock_server.service.refusal import NO_ROOM, NOT_READY, TOKEN_EXPIRED, Refusal, refuse
+from mock_server.service.shelf import Limits, Shelf
+from mock_server.service.snapshot import Snapshot, snapshot
+from mock_server.service.store import TaskStore
 from mock_server.service.subscription import Subscription
-from mock_server.service.turn import Brain, Turn
+from mock_server.service.traces import Traces
+from mock_server.service.turn import Turn
 from mock_server.service.world import World
 from mock_server.tasks.log import StatusUpdate, submitted
-from mock_server.tasks.parts import Reading, read, seeds
+from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.report import CancelReason
-from mock_server.tasks.task import Message, Task
+from mock_server.tasks.task import Message
 from mock_server.wire import rpc_errors
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
-logger = logging.getLogger("a2a_server")
+logger = get_logger("a2a_server")
 
+Key: TypeAlias = tuple[str, str]
+
+TASK_LIFETIME_SECONDS = 3600
 OUTPUT_MODES = ("text/plain", "application/json")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """`replay_seconds` is how long an answered message is remembered, from its answer on."""
+    """`replay_seconds` is how long an answered message is remembered, from its answer on.
+
+    0 is no limit for `timeout_seconds` and `max_contexts`, and no replay for `replay_seconds`.
+    """
 
     replay_seconds: float = 600
+    timeout_seconds: float = 600
+    max_contexts: int = 1000
     profile: Profile = RASA
 
 
@@ -49,7 +61,9 @@ class ServiceSettings:
 class _Running:
     turn: Turn
     key: Key
+    authorized_until: float | None = None
     runner: asyncio.Task[None] | None = None
+    stop_timer: Callable[[], None] | None = None
 
 
 class Service:
@@ -69,13 +83,16 @@ class Service:
         self._is_ready = True
         self._world = world
         self._settings = settings
-        self._conversations: dict[str, Conversation] = {}
-        self._store = TaskStore()
+        self.conversations = Conversations(settings.max_contexts)
+        lifetime_seconds = max(TASK_LIFETIME_SECONDS, settings.replay_seconds)
+        self._store = TaskStore(Limits(lifetime_seconds), world.elapsed_seconds)
         self.push = PushDesk(self._store, notifier, settings.profile)
-        self._replays = Replays(settings.replay_seconds, world.elapsed_seconds)
+        self._replays: Shelf[Key] = Shelf(Limits(settings.replay_seconds), world.elapsed_seconds)
         self._running: dict[str, _Running] = {}
         self._in_flight: set[Key] = set()
         self._is_closing = False
+        self.feed = Feed()
+        self.traces = Traces()
         self._turns = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -98,6 +115,18 @@ class Service:
     def unload(self) -> None:
         """Fail the turns that come until a brain is loaded; those that came go on (TURN-8)."""
         self._is_ready = False
+
+    @property
+    def brain(self) -> Brain | None:
+        """What has the turns that come; None while no model is loaded."""
+        return self._brain if self._is_ready else None
+
+    def reset(self) -> None:
+        """Cancel what runs and forget every conversation, task, answer and trace."""
+        for running in [*self._running.values()]:
+            self._cancel_running(running, CancelReason.ORCHESTRATOR)
+        for kept in (self.conversations, self._store, self._replays, self.traces):
+            kept.clear()
 
     async def drain(self, seconds: float) -> None:
         """Take no more turns, give those that run `seconds` to end, and stop the others.
@@ -160,9 +189,9 @@ class Service:
             case LiveTask() as live:
                 self._cancel_running(self._running[live.task.id], CancelReason.ORCHESTRATOR)
             case Snapshot(context_id=context_id, state=state):
-                conversation = self._conversations[context_id]
-                resting = conversation.resting
-                if resting is None or resting.id != operation.task_id:
+                conversation = self.conversations.find(context_id)
+                resting = conversation and conversation.resting
+                if not (conversation and resting and resting.task_id == operation.task_id):
                     raise rpc_errors.not_cancelable(state)
                 self._cancel_resting(conversation, resting)
         return self.get(GetTask(operation.task_id))
@@ -181,11 +210,16 @@ class Service:
         key = (message.context_id or "", message.message_id)
         if key in self._in_flight:
             logger.warning(
-                "a2a_server.sanic_app.message_in_flight_conflict contextId=%s messageId=%s", *key
+                "a2a_server.sanic_app.message_in_flight_conflict",
+                context_id=key[0],
+                message_id=key[1],
             )
             raise rpc_errors.InFlight(*key)
         return self._replays.find(key) or self._enqueue(
-            key, read(message, operation.request_metadata), checked
+            key,
+            read(message, operation.request_metadata),
+            checked,
+            operation,
         )
 
     def _context_of(self, message: Message) -> str:
@@ -196,19 +230,29 @@ class Service:
             raise rpc_errors.unknown_task(message.task_id)
         return context_id
 
-    def _enqueue(self, key: Key, reading: Reading, checked: Checked | None) -> LiveTask:
+    def _enqueue(
+        self,
+        key: Key,
+        reading: Reading,
+        checked: Checked | None,
+        operation: SendMessage,
+    ) -> LiveTask:
         if self._is_closing:
             raise rpc_errors.shutting_down()
         live = self._open(reading.message, checked)
         if not self._is_ready:
             return self._refused(live, NOT_READY)
-        task_id = live.task.id
-        conversation = self._conversation(key[0])
-        running = _Running(Turn(self._brain, self._world, conversation, live), key)
-        self._running[task_id] = running
+        if not self.conversations.has_room_for(key[0]):
+            return self._refused(live, NO_ROOM)
+        conversation = self.conversations.enter(key[0], self._brain.assistant)
+        turn = Turn(self._brain, self._world, conversation, live, operation.handling)
+        if trace_id := operation.handling.trace_id:
+            self.traces.keep(trace_id, turn)
+        running = _Running(turn, key, operation.authorized_until)
+        self._running[live.task.id] = running
         self._in_flight.add(key)
-        self._store.put(live)
-        running.runner = self._turns.create_task(self._run(running, self._understood(reading)))
+        self._store.begin(live)
+        running.runner = self._turns.create_task(self._run(running, reading))
         return live
 
     def _open(self, message: Message, checked: Checked | None) -> LiveTask:
@@ -218,50 +262,73 @@ class Service:
 
     def _refused(self, live: LiveTask, refusal: Refusal) -> LiveTask:
         """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
-        logger.warning(refusal.log_event)
         refuse(live, refusal, self._brain.assistant, self._world)
-        self._store.put(snapshot(live.task))
+        answer = snapshot(live.task)
+        self._store.settle(answer)
+        self._announce(answer)
         return live
 
-    def _conversation(self, context_id: str) -> Conversation:
-        conversation = self._conversations.get(context_id)
-        if conversation is None:
-            conversation = Conversation(context_id, initial_state(self._brain.assistant))
-            self._conversations[context_id] = conversation
-        return conversation
-
-    def _understood(self, reading: Reading) -> UserMessage:
-        """Slots that come without a word are the whole turn (SLOT-6)."""
-        seeded = seeds(self._brain.assistant, reading.slots)
-        for skipped in seeded.skipped:
-            logger.warning(
-                "a2a_server.message_adapter.skip_slot.invalid_value slot=%s expected=%s",
-                skipped.name,
-                skipped.expected,
-            )
-        is_silent = reading.carries_slots and not reading.text.strip()
-        return UserMessage(
-            text="" if is_silent else reading.text,
-            seeded_slots=seeded.slots,
-            metadata=reading.metadata,
-            commands=(Noop(),) if is_silent else None,
-        )
-
-    async def _run(self, running: _Running, message: UserMessage) -> None:
-        async with running.turn.conversation.turns:
-            await running.turn.run(message)
+    async def _run(self, running: _Running, reading: Reading) -> None:
+        conversation = running.turn.conversation
+        async with conversation.turns:
+            until = running.authorized_until
+            if until is not None and until <= self._world.now().timestamp():
+                self._refused(running.turn.live, TOKEN_EXPIRED)
+                self._settle(running, is_replayable=False)
+                return
+            self._supersede(conversation)
+            self._start_timer(running)
+            await running.turn.run(self._brain, reading)
             self._settle(running)
 
-    def _settle(self, running: _Running) -> None:
+    def _supersede(self, conversation: Conversation) -> None:
+        """The task that waited has its answer, and stays as it is (TURN-2a)."""
+        if conversation.resting:
+            self._store.settle(conversation.resting)
+            conversation.resting = None
+
+    def _start_timer(self, running: _Running) -> None:
+        seconds = self._settings.timeout_seconds
+        if seconds > 0:
+            running.stop_timer = self._world.start_timer(seconds, lambda: self._time_out(running))
+
+    def _time_out(self, running: _Running) -> None:
+        task = running.turn.live.task
+        logger.warning(
+            "a2a_server.rasa_a2a_agent_executor.task_timeout",
+            task_id=task.id,
+            context_id=task.context_id,
+            seconds=self._settings.timeout_seconds,
+        )
+        self._cancel_running(running, CancelReason.TIMEOUT)
+
+    def _settle(self, running: _Running, *, is_replayable: bool = True) -> None:
         """Keep the answer; runs in the same step as the last update, before any reader wakes."""
-        turn, task = running.turn, running.turn.live.task
-        if turn.has_started:
-            turn.conversation.resting = None if task.status.state.is_terminal else task
-        answer = snapshot(task)
-        self._store.put(answer)
-        self._replays.keep(running.key, answer)
+        if running.stop_timer:
+            running.stop_timer()
+        conversation = running.turn.conversation
+        answer = snapshot(running.turn.live.task)
+        if answer.state.is_terminal or not running.turn.has_started:
+            self._store.settle(answer)
+        else:
+            self._store.rest(answer)
+            conversation.resting = answer
+        if is_replayable:
+            self._replays.put(running.key, answer)
         self._in_flight.discard(running.key)
-        del self._running[task.id]
+        del self._running[answer.task_id]
+        self.conversations.leave(conversation)
+        self._announce(answer)
+
+    def _announce(self, answer: Snapshot) -> None:
+        self.feed.publish(
+            "turn",
+            lambda: {
+                "task": answer.task_id,
+                "context": answer.context_id,
+                "state": answer.state.value,
+            },
+        )
 
     def _cancel_running(self, running: _Running, reason: CancelReason) -> None:
         running.turn.cancel(reason)
@@ -269,12 +336,13 @@ class Service:
         if running.runner:
             running.runner.cancel()
 
-    def _cancel_resting(self, conversation: Conversation, resting: Task) -> None:
-        turn = Turn(self._brain, self._world, conversation, LiveTask(resting, self.push.tell))
+    def _cancel_resting(self, conversation: Conversation, resting: Snapshot) -> None:
+        turn = Turn(self._brain, self._world, conversation, LiveTask(resting.task, self.push.tell))
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
         conversation.resting = None
-        self._store.put(snapshot(turn.live.task))
+        self._store.settle(snapshot(turn.live.task))
+        self.conversations.release(conversation)
 
 
 def _admits_output(modes: tuple[str, ...]) -> bool:

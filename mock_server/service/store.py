@@ -1,47 +1,46 @@
-"""Tasks by id: live while their turn goes on, then as the bytes that are sent."""
+"""Tasks by id: live while their turn goes on, then as the bytes that are sent.
 
-from dataclasses import dataclass
+A task is kept while its turn goes on and while it waits for the user's answer. After that it may
+be forgotten: the oldest first, when it has reached its age or there are too many younger ones.
+A forgotten task is unknown (-32001); the dialogue that it was a turn of goes on regardless.
+"""
+
+from collections.abc import Callable
 
 from mock_server.service.live_task import LiveTask
-from mock_server.tasks.task import Task, TaskState
-from mock_server.wire.v03_tasks import decode_task, encode_task
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A task at one moment; `encoded` is how the 0.3 wire shows it.
-
-    Bytes take half the memory of objects and cost the garbage collector nothing.
-    """
-
-    task_id: str
-    context_id: str
-    state: TaskState
-    encoded: bytes
-
-    @property
-    def task(self) -> Task:
-        return decode_task(self.encoded)
-
-
-def snapshot(task: Task) -> Snapshot:
-    # orjson's bytes keep the 4 KiB that they were written into; a copy is as long as it says.
-    encoded = bytes(memoryview(encode_task(task)))
-    return Snapshot(task.id, task.context_id, task.status.state, encoded)
+from mock_server.service.shelf import Limits, Shelf
+from mock_server.service.snapshot import Snapshot
 
 
 class TaskStore:
-    """Every task of this process."""
+    """Every task of this process that is not forgotten."""
 
-    def __init__(self) -> None:
-        self._tasks: dict[str, LiveTask | Snapshot] = {}
+    def __init__(self, limits: Limits, elapsed_seconds: Callable[[], float]) -> None:
+        self._live: dict[str, LiveTask] = {}
+        self._resting: dict[str, Snapshot] = {}
+        self._settled: Shelf[str] = Shelf(limits, elapsed_seconds)
 
     def find(self, task_id: str) -> LiveTask | Snapshot | None:
-        return self._tasks.get(task_id)
+        return self._live.get(task_id) or self._resting.get(task_id) or self._settled.find(task_id)
 
-    def put(self, task: LiveTask | Snapshot) -> None:
-        task_id = task.task_id if isinstance(task, Snapshot) else task.task.id
-        self._tasks[task_id] = task
+    def begin(self, live: LiveTask) -> None:
+        self._live[live.task.id] = live
+
+    def rest(self, snapshot: Snapshot) -> None:
+        """The turn is over, and the task waits for the user's answer."""
+        self._live.pop(snapshot.task_id, None)
+        self._resting[snapshot.task_id] = snapshot
+
+    def settle(self, snapshot: Snapshot) -> None:
+        """Nothing more is expected to happen to the task."""
+        self._live.pop(snapshot.task_id, None)
+        self._resting.pop(snapshot.task_id, None)
+        self._settled.put(snapshot.task_id, snapshot)
+
+    def clear(self) -> None:
+        self._live.clear()
+        self._resting.clear()
+        self._settled.clear()
 
     def context_of(self, task_id: str) -> str | None:
         """The context of a known task."""

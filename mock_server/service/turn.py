@@ -1,63 +1,65 @@
 """A turn on its way through the dialogue: from a message to the updates of its task."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+import asyncio
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.actions.runner import ChunkStreamed, Paused
+from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
-from mock_server.dialogue.model import Assistant
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import initial_state
+from mock_server.faults.handling import AS_USUAL, Handling
+from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation
 from mock_server.service.live_task import LiveTask
 from mock_server.service.world import World
 from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
 from mock_server.tasks.mapper import TurnOutcome, task_state
+from mock_server.tasks.parts import Reading, seeds
 from mock_server.tasks.report import CancelReason, Failure, status_parts
 from mock_server.tasks.task import Artifact, Message, Role, Status, TaskState, TextPart
+from mock_server.tasks.trace import TracedTurn
 
 logger = get_logger("a2a_server")
 
 INTERNAL_ERROR = Failure("rasa_internal_error_default", {})
-
-RunAction: TypeAlias = Callable[[str, DialogueState], Iterator[Progress]]
-
-
-@dataclass(frozen=True, slots=True)
-class Brain:
-    """What turns need to know; a turn keeps the one it began with."""
-
-    assistant: Assistant
-    run_action: RunAction
-    offers_repair: bool = True
 
 
 class Turn:
     """One message being worked on. `has_started` tells it from one that waits in the queue."""
 
     def __init__(
-        self, brain: Brain, world: World, conversation: Conversation, live: LiveTask
+        self,
+        brain: Brain,
+        world: World,
+        conversation: Conversation,
+        live: LiveTask,
+        handling: Handling = AS_USUAL,
     ) -> None:
         self.live = live
         self.conversation = conversation
         self.has_started = False
+        self.trace: TracedTurn | None = None
+        self._handling = handling
         self._brain = brain
         self._world = world
         self._before = conversation.state
         self._events: list[Event] = []
 
-    async def run(self, message: UserMessage) -> None:
-        """Hold the conversation from here to the last update of the task."""
+    async def run(self, brain: Brain, reading: Reading) -> None:
+        """Hold the conversation from here to the last update of the task, all with `brain`."""
         self.has_started = True
+        self._brain = brain
+        if self._handling.forgets_context:
+            self.conversation.state = initial_state(brain.assistant)
         self._before = self.conversation.state
-        self.conversation.resting = None
         self.live.publish(StatusUpdate(Status(TaskState.WORKING, self._world.now())))
         try:
-            await self._advance(message)
-            self._close(task_state(self._outcome()))
+            if self._handling.is_stuck:
+                await asyncio.Event().wait()
+            await self._advance(self._understood(reading))
+            self._close(self._handling.forced_state or task_state(self._outcome()))
         except Exception:
             # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
             logger.exception(
@@ -73,6 +75,27 @@ class Turn:
                 cancel(self._brain.assistant, self.conversation.state)
             )
         self._close(TaskState.CANCELED, reason=reason)
+
+    def _understood(self, reading: Reading) -> UserMessage:
+        """Slots that come without a word are the whole turn (SLOT-6)."""
+        seeded = seeds(self._brain.assistant, reading.slots)
+        for skipped in seeded.skipped:
+            logger.warning(
+                "a2a_server.message_adapter.skip_slot.invalid_value",
+                task_id=self.live.task.id,
+                slot=skipped.name,
+                expected=skipped.expected,
+            )
+        is_silent = reading.carries_slots and not reading.text.strip()
+        commands: tuple[Command, ...] | None = (Noop(),) if is_silent else None
+        if self.conversation.must_hear_of_changes(self._brain):
+            commands = (HandleCodeChange(),)
+        return UserMessage(
+            text="" if is_silent else reading.text,
+            seeded_slots=seeded.slots,
+            metadata=reading.metadata,
+            commands=commands,
+        )
 
     async def _advance(self, message: UserMessage) -> None:
         engine = advance(self._brain.assistant, self.conversation.state, message)
@@ -124,12 +147,16 @@ class Turn:
         reason: CancelReason = CancelReason.USER,
         failure: Failure | None = None,
     ) -> None:
-        task = self.live.task
+        task, outcome = self.live.task, self._outcome()
+        if self._handling.trace_id:
+            self.trace = TracedTurn(
+                tuple(self._events), self._before, self.conversation.state, outcome
+            )
         parts = status_parts(
             self._brain.assistant,
             self.conversation.state.slots,
             state,
-            self._outcome(),
+            outcome,
             reason=reason,
             failure=failure,
         )

@@ -8,18 +8,25 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeAlias
+
+StartTimer: TypeAlias = Callable[[float, Callable[[], None]], Callable[[], None]]
 
 VARIANT_DIGITS = "89ab"
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """`now` is UTC; `elapsed_seconds` never goes back; `make_id` gives a new UUID as text."""
+    """`now` is UTC; `elapsed_seconds` never goes back; `make_id` gives a new UUID as text.
+
+    `start_timer` calls a function after so many seconds and returns what stops it.
+    """
 
     now: Callable[[], datetime]
     elapsed_seconds: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
     make_id: Callable[[], str]
+    start_timer: StartTimer
 
 
 def real_world(seed: int | None = None) -> World:
@@ -29,7 +36,12 @@ def real_world(seed: int | None = None) -> World:
         elapsed_seconds=time.monotonic,
         sleep=asyncio.sleep,
         make_id=_random_id if seed is None else _seeded_ids(seed),
+        start_timer=_start_timer,
     )
+
+
+def _start_timer(seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+    return asyncio.get_running_loop().call_later(seconds, callback).cancel
 
 
 def _random_id() -> str:

@@ -14,7 +14,7 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 import httpx
 import pytest
@@ -23,8 +23,8 @@ from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
+from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.turn import Brain
 from mock_server.service.world import real_world
 from mock_server.tasks.card import CardSettings, agent_card
 from mock_server.web.app import Site, create_app
@@ -68,12 +68,32 @@ class SuiteLog(Protocol):
 
 @dataclass
 class Mock:
-    """A running mock: `paused` is set while action_check waits for `let_go`."""
+    """A running mock: `paused` is set while action_check waits for `let_go`.
+
+    Its clock stands still, and its timers fire, when the test says so.
+    """
 
     url: str
     client: httpx.AsyncClient
     paused: asyncio.Event = field(default_factory=asyncio.Event)
     let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    clock_seconds: float = 0.0
+    timers: list[tuple[float, Callable[[], None]]] = field(
+        default_factory=list[tuple[float, Callable[[], None]]]
+    )
+
+    def start_timer(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        timer = (self.clock_seconds + seconds, callback)
+        self.timers.append(timer)
+        return lambda: self.timers.remove(timer) if timer in self.timers else None
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the clock go on and the timers fire that are due by then."""
+        self.clock_seconds += seconds
+        due = [timer for timer in self.timers if timer[0] <= self.clock_seconds]
+        for timer in due:
+            self.timers.remove(timer)
+            timer[1]()
 
     async def sleep(self, _: float) -> None:
         self.paused.set()
@@ -90,15 +110,25 @@ def run_action(name: str, _: DialogueState) -> Iterator[Progress]:
     yield ActionResult()
 
 
+class Limits(TypedDict, total=False):
+    replay_seconds: float
+    timeout_seconds: float
+    max_contexts: int
+
+
 @pytest.fixture
 def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
-    """Serve the small assistant; the keywords are those of `Site`."""
+    """Serve the small assistant; the keywords are those of `Site` and of the service."""
     return _serving
 
 
 @asynccontextmanager
 async def _serving(
-    *, max_body_bytes: int = 100_000, ping_seconds: float = 15.0
+    *,
+    max_body_bytes: int = 100_000,
+    ping_seconds: float = 15.0,
+    run_action: RunAction = run_action,
+    **settings: Unpack[Limits],
 ) -> AsyncGenerator[Mock]:
     assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
     listener = bind("127.0.0.1", 0)
@@ -107,9 +137,15 @@ async def _serving(
     site = Site(card, "bank", "abc", max_body_bytes, ping_seconds)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
         mock = Mock(url, client)
-        world = replace(real_world(), sleep=mock.sleep)
+        world = replace(
+            real_world(),
+            sleep=mock.sleep,
+            start_timer=mock.start_timer,
+            elapsed_seconds=lambda: mock.clock_seconds,
+        )
         ready = asyncio.Event()
-        async with Service(Brain(assistant, run_action), world, ServiceSettings()) as service:
+        brain = Brain(assistant, run_action)
+        async with Service(brain, world, ServiceSettings(**settings)) as service:
             server = Server(create_app(service, site, world.now), ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             await ready.wait()

@@ -1,7 +1,7 @@
 """Turns, tasks and contexts, as the edges above the service see them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,10 +16,10 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.errors import RpcError
 from mock_server.profiles import Profile
 from mock_server.project.assemble import assemble
+from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.store import Snapshot
+from mock_server.service.snapshot import Snapshot
 from mock_server.service.subscription import Occurrence, Subscription
-from mock_server.service.turn import Brain
 from mock_server.service.world import World, real_world
 from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
 from mock_server.tasks.task import DataPart, Message, Part, Role, Task, TaskState, TextPart
@@ -77,6 +77,9 @@ class Hands:
     paused: asyncio.Event = field(default_factory=asyncio.Event)
     let_go: asyncio.Event = field(default_factory=asyncio.Event)
     seen: list[DialogueState] = field(default_factory=list[DialogueState])
+    timers: list[tuple[float, Callable[[], None]]] = field(
+        default_factory=list[tuple[float, Callable[[], None]]]
+    )
 
     def world(self) -> World:
         ids = count(1)
@@ -87,7 +90,13 @@ class Hands:
             elapsed_seconds=lambda: self.clock_seconds,
             sleep=self.sleep,
             make_id=lambda: f"id-{next(ids)}",
+            start_timer=self.start_timer,
         )
+
+    def start_timer(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        timer = (seconds, callback)
+        self.timers.append(timer)
+        return lambda: self.timers.remove(timer)
 
     async def sleep(self, seconds: float) -> None:
         self.clock_seconds += seconds

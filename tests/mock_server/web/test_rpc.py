@@ -1,7 +1,7 @@
 """What nobody foresaw stays inside."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -10,9 +10,9 @@ from mock_server.actions.runner import Progress
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
+from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.turn import Brain
-from mock_server.service.world import World
+from mock_server.service.world import World, real_world
 from mock_server.web.app import Site, create_app
 
 pytestmark = pytest.mark.anyio
@@ -24,10 +24,6 @@ def no_id() -> str:
 
 def no_action(_: str, __: DialogueState) -> Iterator[Progress]:
     yield ActionResult()
-
-
-async def no_sleep(_: float) -> None:
-    return None
 
 
 async def post(method: str, world: World) -> httpx.Response:
@@ -45,7 +41,7 @@ async def post(method: str, world: World) -> httpx.Response:
 async def test_failure_of_the_server_is_an_internal_error_without_its_text(
     method: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = World(lambda: datetime.now(UTC), lambda: 0.0, no_sleep, no_id)
+    world = replace(real_world(), make_id=no_id)
     response = await post(method, world)
     assert response.status_code == 200
     expected = '{"error":{"code":-32603,"message":"Internal error"},"id":1,"jsonrpc":"2.0"}'

@@ -1,0 +1,51 @@
+"""What answers: a version of the project, and how it takes over from the one before it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from mock_server.actions.runner import Progress
+from mock_server.dialogue.events import Frame
+from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.state import DialogueState
+
+RunAction: TypeAlias = Callable[[str, DialogueState], Iterator[Progress]]
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """What turns need to know; a turn keeps the one it began with.
+
+    `changed_flows` says in which version a flow was last changed, for conversations that are to be
+    told of it; versions count from 0.
+    """
+
+    assistant: Assistant
+    run_action: RunAction
+    offers_repair: bool = True
+    version: int = 0
+    changed_flows: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def successor(
+        self, assistant: Assistant, run_action: RunAction, *, tells_of_changes: bool
+    ) -> "Brain":
+        """The next version; conversations in the midst of what it changes may be told of it."""
+        version = self.version + 1
+        changed = dict.fromkeys(_changed(self.assistant, assistant), version)
+        return replace(
+            self,
+            assistant=assistant,
+            run_action=run_action,
+            version=version,
+            changed_flows={**self.changed_flows, **changed} if tells_of_changes else {},
+        )
+
+    def has_changed(self, stack: tuple[Frame, ...], since_version: int) -> bool:
+        """Whether a flow on `stack` is not as it was in `since_version`."""
+        return any(self.changed_flows.get(frame.flow_id, 0) > since_version for frame in stack)
+
+
+def _changed(before: Assistant, after: Assistant) -> Iterator[str]:
+    for flow_id in before.flows.keys() | after.flows.keys():
+        if before.flows.get(flow_id) != after.flows.get(flow_id):
+            yield flow_id
