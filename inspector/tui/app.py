@@ -4,7 +4,8 @@ What a session or the main screen needs is imported when it is needed, so that t
 comes as fast as an empty app's (inspector.md TUI-3).
 """
 
-from contextlib import AsyncExitStack
+import asyncio
+from contextlib import ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +36,7 @@ def _actions() -> "type[Provider]":
 
 
 class InspectorApp(App[int]):
-    """Without a target it asks for one."""
+    """Without a target it asks for one. `opened` is closed at the end."""
 
     TITLE = "a2a-inspect"
     CSS_PATH = "app.tcss"
@@ -50,7 +51,7 @@ class InspectorApp(App[int]):
         super().__init__()
         self._target = target
         self._connection = connection
-        self._open = AsyncExitStack()
+        self.opened = ExitStack()
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
@@ -65,7 +66,7 @@ class InspectorApp(App[int]):
             self.call_after_refresh(self.connect, self._target)
 
     async def on_unmount(self) -> None:
-        await self._open.aclose()
+        await asyncio.to_thread(self.opened.close)
 
     @on(TargetGiven)
     def take_target(self, event: TargetGiven) -> None:
@@ -90,10 +91,10 @@ class InspectorApp(App[int]):
         )
 
     async def _demonstrate(self) -> None:
-        from inspector.tui.demo import serve_bank
+        from inspector.demo import serve_bank
 
         try:
-            url = await self._open.enter_async_context(serve_bank())
+            url = await asyncio.to_thread(self.opened.enter_context, serve_bank())
         except InspectorError as error:
             self._ask_again(str(error), "")
             return
@@ -108,4 +109,7 @@ class InspectorApp(App[int]):
 
 def run(target: str | None = None, connection: "Connection | None" = None) -> int:
     """Run the app until the user leaves it; returns the exit status."""
-    return InspectorApp(target, connection).run() or 0
+    app = InspectorApp(target, connection)
+    # who quits while the bank starts leaves before it is up; it is stopped here then
+    with app.opened:
+        return app.run() or 0

@@ -17,10 +17,12 @@ from inspector.core.commands import Json, Turn
 from inspector.tui import ink
 from inspector.tui.messages import TurnComposed
 from inspector.tui.preview import preview
+from inspector.tui.quantities import duration
 from inspector.tui.safe_text import safe_line
 from inspector.tui.slots_table import SlotsTable
 from inspector.tui.turn_options import TurnOptions, options_line
 from inspector.views.chat import Offer
+from inspector.views.exchanges import Exchange
 
 
 class Prompt(TextArea):
@@ -191,3 +193,10 @@ class Composer(VerticalGroup):
         self.query_one("#options", Static).update(line)
         if self.is_table_open:
             self.table.show_preview(self.options.shapes, preview(turn))
+
+
+def waiting_text(exchange: Exchange, now_ms: float) -> str:
+    """Return what is outstanding, since when, and how to stop it."""
+    name = exchange.rpc_method or exchange.request.purpose.value
+    since = duration(max(0.0, now_ms - exchange.request.at_ms))
+    return f"◌ waiting for {safe_line(name)}  {since}  ^X cancels"

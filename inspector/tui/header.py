@@ -8,7 +8,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from inspector.core.entries import FailureKind
 from inspector.tui import ink
+from inspector.tui.board import Board
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.tui.timeline import SHORT_ID
@@ -21,6 +23,7 @@ class Connection(StrEnum):
     FAILED = "no connection"
 
 
+_UNREACHED = (FailureKind.CONNECT, FailureKind.TLS)
 _SIGNS = {Connection.CONNECTING: "○", Connection.CONNECTED: "●", Connection.FAILED: "✗"}
 _INKS = {
     Connection.CONNECTING: ink.DIM,
@@ -36,6 +39,22 @@ class HeaderView:
     card: CardView | None = None
     context_id: str | None = None
     state: str | None = None
+
+
+def header_view(target: str, board: Board) -> HeaderView:
+    task = board.open_task
+    state = task.state if task is not None else None
+    return HeaderView(target, _connection(board), board.card, board.context_id, state)
+
+
+def _connection(board: Board) -> Connection:
+    last = board.exchanges[-1] if board.exchanges else None
+    if last is not None and last.failure is not None and last.failure.kind in _UNREACHED:
+        return Connection.FAILED
+    if board.card is not None:
+        return Connection.CONNECTED
+    is_over = bool(board.exchanges) and not board.running
+    return Connection.FAILED if is_over else Connection.CONNECTING
 
 
 class Header(Widget):
@@ -65,12 +84,14 @@ class Header(Widget):
                 (view.connection.value, ink.DIM),
             )
         host = urlsplit(view.card.url).netloc or view.card.url
+        is_lost = view.connection is Connection.FAILED
+        how = view.connection.value if is_lost else _how(view.card)
         return Content.assemble(
             (safe_line(view.card.name), "bold"),
             sign,
             safe_line(host),
             "   ",
-            (_how(view.card), ink.DIM),
+            (how, ink.BAD if is_lost else ink.DIM),
         )
 
     def _conversation(self) -> Content:

@@ -1,5 +1,6 @@
 """What went over the wire: every exchange in a list, the selected one byte for byte beside it."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -8,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 
-from inspector.core.entries import FrameReceived
+from inspector.core.entries import FrameReceived, RequestSent, ResponseStarted
 from inspector.tui import ink
 from inspector.tui.block import Block, Line
 from inspector.tui.block_list import BlockList
@@ -22,6 +23,8 @@ from inspector.views.exchanges import Exchange
 from inspector.wire.findings import Severity
 
 _FIRST_REFUSAL = 400
+# A stream may have a hundred thousand frames; two pages of them are laid out at a time.
+PAGE = 50
 
 
 class Wire(Horizontal):
@@ -39,6 +42,8 @@ class Wire(Horizontal):
         self._exchanges: Sequence[Exchange] = ()
         self._place: Place | None = None
         self._drawn_rows: Drawn[Exchange] = Drawn()
+        self._drawn_parts: Drawn[RequestSent | ResponseStarted] = Drawn()
+        self._drawn_frames: Drawn[FrameReceived] = Drawn()
         self._shown: Exchange | None = None
 
     def compose(self) -> ComposeResult:
@@ -75,15 +80,45 @@ class Wire(Horizontal):
 
     def _show_bytes(self, exchange: Exchange | None) -> None:
         pane = self.query_one("#bytes", BlockList)
-        if exchange is not self._shown:
-            before = None if self._shown is None else self._shown.id
-            is_same = exchange is not None and exchange.id == before
-            self._shown = exchange
-            blocks = detail(exchange, is_pretty=self.is_pretty) if exchange else []
-            (pane.show if is_same else pane.open_at_start)(blocks)
+        before = None if self._shown is None else self._shown.id
+        is_same = exchange is not None and exchange.id == before
+        if not is_same:
+            self._drawn_parts, self._drawn_frames = Drawn(), Drawn()
+        self._shown = exchange
+        (pane.show if is_same else pane.open_at_start)(self._detail(exchange))
         if self._place is not None:
             pane.mark(self._place)
         self.border_subtitle = Content("p raw" if self.is_pretty else "p pretty")
+
+    def _detail(self, exchange: Exchange | None) -> list[Block]:
+        """Return request, response, each frame and the end; only what is new is drawn."""
+        if exchange is None:
+            return []
+        parts = [one for one in (exchange.request, exchange.response) if one is not None]
+        self._drawn_parts = redraw(
+            self._drawn_parts, parts, lambda part: self._part(exchange, part)
+        )
+        first = self._first_frame(exchange)
+        self._drawn_frames = redraw(
+            self._drawn_frames,
+            exchange.frames[first : first + 2 * PAGE],
+            lambda frame: _frame(exchange, frame, is_pretty=self.is_pretty),
+        )
+        skipped = [_skipped(first)] if first else []
+        return [*self._drawn_parts.blocks, *skipped, *self._drawn_frames.blocks, *_end(exchange)]
+
+    def _first_frame(self, exchange: Exchange) -> int:
+        """Return where the two pages of frames begin of which the selected one is in the second."""
+        frames = exchange.frames
+        index = len(frames) - 1
+        if self._place is not None and self._place.exchange == exchange.id:
+            index = bisect_right(frames, self._place.seq, key=lambda frame: frame.seq) - 1
+        return max(0, index // PAGE - 1) * PAGE
+
+    def _part(self, exchange: Exchange, part: RequestSent | ResponseStarted) -> Block:
+        if isinstance(part, RequestSent):
+            return _request(exchange, is_pretty=self.is_pretty)
+        return _response(exchange, part)
 
     def _row(self, exchange: Exchange) -> Block:
         request = exchange.request
@@ -114,14 +149,9 @@ def _rank(severity: Severity) -> int:
     return list(Severity).index(severity)
 
 
-def detail(exchange: Exchange, *, is_pretty: bool) -> list[Block]:
-    """Return the request, the response, each frame and the end, each a block with its place."""
-    blocks = [_request(exchange, is_pretty=is_pretty)]
-    if exchange.response is not None:
-        blocks.append(_response(exchange))
-    blocks += [_frame(exchange, frame, is_pretty=is_pretty) for frame in exchange.frames]
-    blocks += _end(exchange)
-    return blocks
+def _skipped(count: int) -> Block:
+    text = f"… {count} frames before these: select an update in the timeline to see its own"
+    return Block(None, (Line(Content.styled(text, ink.DIM)),))
 
 
 def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
@@ -133,9 +163,7 @@ def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
     return Block(Place(exchange.id, request.seq), (*lines, Line(Content(""))))
 
 
-def _response(exchange: Exchange) -> Block:
-    response = exchange.response
-    assert response is not None
+def _response(exchange: Exchange, response: ResponseStarted) -> Block:
     first_byte = "" if exchange.first_byte_ms is None else duration(exchange.first_byte_ms)
     style = ink.BAD if response.status >= _FIRST_REFUSAL else ink.GOOD
     first = Content.assemble(

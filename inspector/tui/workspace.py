@@ -17,19 +17,17 @@ from inspector.core.session import Session
 from inspector.tui.board import Board
 from inspector.tui.card import CardScreen
 from inspector.tui.command_lines import send_command
-from inspector.tui.composer import Composer
+from inspector.tui.composer import Composer, waiting_text
 from inspector.tui.folds import Folds
-from inspector.tui.header import Connection, Header, HeaderView
+from inspector.tui.header import Header, HeaderView, header_view
 from inspector.tui.help import HelpScreen
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.keys import bindings
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.panels import panel_of
-from inspector.tui.quantities import duration
 from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
 from inspector.tui.symbols import ASCII, UNICODE
-from inspector.views.exchanges import Exchange
 
 FRAME_SECONDS = 1 / 30
 _CLOCK_SECONDS = 0.1
@@ -39,6 +37,7 @@ class Workspace(Screen[None]):
     """`now_ms` is on the session's clock, whose zero was at `started`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(), ("escape", "back", "Back")]
+    CSS_PATH = "workspace.tcss"
     AUTO_FOCUS = "#prompt"
 
     def __init__(
@@ -111,34 +110,18 @@ class Workspace(Screen[None]):
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
         composer.offers = board.offers
-        self._show_header()
+        self.query_one(Header).view = header_view(self.target, board)
         self._show_waiting()
-
-    def _show_header(self) -> None:
-        board = self.board
-        task = board.open_task
-        self.query_one(Header).view = HeaderView(
-            self.target,
-            _connection(board),
-            board.card,
-            board.context_id,
-            task.state if task is not None else None,
-        )
 
     def _show_waiting(self) -> None:
         running = self.board.running
         composer = self.query_one(Composer)
-        composer.waiting = self._waiting_text(running[-1]) if running else ""
+        composer.waiting = waiting_text(running[-1], self._now_ms()) if running else ""
         if self._clock is not None:
             if running:
                 self._clock.resume()
             else:
                 self._clock.pause()
-
-    def _waiting_text(self, exchange: Exchange) -> str:
-        name = exchange.rpc_method or exchange.request.purpose.value
-        since = duration(max(0.0, self._now_ms() - exchange.request.at_ms))
-        return f"◌ waiting for {name}  {since}  ^X cancels"
 
     # What the user does in panels and composer
 
@@ -294,11 +277,3 @@ class Workspace(Screen[None]):
             self._notice("still running: q again quits, x cancels")
             return
         app_of(self).exit()
-
-
-def _connection(board: Board) -> Connection:
-    if board.card is not None:
-        return Connection.CONNECTED
-    failed = [one for one in board.exchanges if one.request.purpose is Purpose.CARD]
-    is_over = bool(failed) and not board.running
-    return Connection.FAILED if is_over else Connection.CONNECTING

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.tui.app import InspectorApp
+from inspector.tui.conversation import Conversation
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
@@ -19,26 +20,28 @@ if TYPE_CHECKING:
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 EMPTY = """
-import time; began = time.perf_counter()
+import time; began = time.process_time()
 from textual.app import App
 app = App()
 """
 OURS = """
-import time; began = time.perf_counter()
+import time; began = time.process_time()
 from inspector.tui.app import InspectorApp
+from inspector.tui.conversation import Conversation
 InspectorApp.connect = lambda self, target: self.exit()
 app = InspectorApp({target!r})
 """
 FIRST_FRAME = """
 app.call_later(lambda: app.screen.call_after_refresh(app.exit))
 app.run(headless=True, size=(160, 48))
-print(time.perf_counter() - began)
+print(time.process_time() - began)
+assert app.return_code == 0
 import sys
 assert not {"httpx", "pydantic", "a2a", "ruamel.yaml"} & set(sys.modules)
 """
 
 
-def first_frame_seconds(program: str) -> float:
+def first_frame_cpu_seconds(program: str) -> float:
     command = [sys.executable, "-c", program + FIRST_FRAME]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -47,9 +50,9 @@ def first_frame_seconds(program: str) -> float:
 @pytest.mark.req("TUI-3")
 @pytest.mark.parametrize("target", [None, "localhost:1"])
 def test_first_frame_comes_as_fast_as_an_empty_app(target: str | None) -> None:
-    """The fastest of a few runs each, side by side, so that a busy machine hits both."""
+    """The fastest of a few runs each, in time on the processor: others may keep it busy."""
     runs = [
-        (first_frame_seconds(EMPTY), first_frame_seconds(OURS.format(target=target)))
+        (first_frame_cpu_seconds(EMPTY), first_frame_cpu_seconds(OURS.format(target=target)))
         for _ in range(4)
     ]
     assert min(ours for _, ours in runs) <= 1.5 * min(empty for empty, _ in runs)
@@ -81,11 +84,22 @@ async def test_target_that_is_none_is_asked_for_again(until: Until) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.req("TUI-2")
-async def test_demo_serves_the_bank_and_connects(until: Until) -> None:
+async def test_demo_serves_the_bank_and_a_transfer_completes(until: Until) -> None:
     app = InspectorApp()
-    async with app.run_test() as pilot:
+    async with app.run_test(size=(160, 48)) as pilot:
         await pilot.press("d")
         await until(pilot, lambda: isinstance(app.screen, Workspace))
+        await until(pilot, lambda: app.screen.query(Conversation))
+        conversation = app.screen.query_one(Conversation)
+        await until(pilot, lambda: any("transfer" in block.plain for block in conversation.blocks))
+        for text, answer in (
+            ("send 50 to Joe", "[1] Checking"),
+            ("1", "[1] Send it"),
+            ("1", "✓ completed"),
+        ):
+            await pilot.press(*(letter if letter != " " else "space" for letter in text), "enter")
+            await until(pilot, lambda a=answer: a in conversation.blocks[-1].plain)
+        assert "Joe" in conversation.blocks[-1].plain
 
 
 @pytest.mark.anyio

@@ -1,5 +1,6 @@
 """Every main screen, drawn from a recorded log at both sizes; look at each that changes."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.workspace import Workspace
 
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
+SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
 NARROW, WIDE = (80, 24), (160, 48)
 
@@ -97,3 +99,26 @@ def test_light_theme(snap_compare: Callable[..., bool]) -> None:
         await pilot.pause()
 
     assert snap_compare(InspectorApp(), terminal_size=WIDE, run_before=lighten)
+
+
+@pytest.mark.req("TUI-1")
+def test_without_colour_signs_and_bars_still_tell(
+    snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    scene = Scene("no-colour", keys=("escape", "2", "up"))
+    assert snap_compare(InspectorApp(), terminal_size=WIDE, run_before=play(scene))
+
+
+@pytest.mark.parametrize("path", sorted(SCREENSHOTS.glob("*.svg")), ids=lambda path: path.stem)
+def test_screenshot_is_the_screen_as_it_is_drawn(path: Path) -> None:
+    """Else run scripts/screenshots."""
+    snapshot = LOG.parents[1] / "__snapshots__" / "test_screens"
+    drawn = (snapshot / f"test_screen[{path.stem}-160x48].svg").read_text(encoding="utf-8")
+    expected = re.sub(r" *@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
+    expected = expected.replace("<text ", '<text xml:space="preserve" ')
+    assert "".join(path.read_text(encoding="utf-8").split()) == "".join(expected.split())
+
+
+def test_there_are_screenshots() -> None:
+    assert {path.stem for path in SCREENSHOTS.glob("*.svg")} >= {"conversation", "wire", "card"}

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.core.commands import FollowMode
+from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent
 from inspector.tui.app import InspectorApp
 from inspector.tui.block_list import BlockList
 from inspector.tui.card import CardScreen
@@ -15,6 +16,7 @@ from inspector.tui.composer import Composer
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
 from inspector.tui.header import Connection, Header
+from inspector.tui.key_bar import KeyBar
 from inspector.tui.timeline import Timeline
 from inspector.tui.workspace import Workspace
 from inspector.wire.tree import text_at
@@ -250,3 +252,72 @@ async def test_narrow_screen_shows_one_panel_and_the_composer(agent: "Agent", un
         assert screen.query_one(Timeline).display
         assert not screen.query_one(Conversation).display
         assert composer(pilot).display
+
+
+@pytest.mark.req("TUI-1")
+async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("ctrl+t", "a", "enter")
+        await until(pilot, lambda: "[1] checking" in text_of(pilot, Conversation))
+        conversation = pilot.app.screen.query_one(Conversation)
+        drawn = [
+            "".join(segment.text for segment in conversation.render_line(y))
+            for y in range(conversation.size.height)
+        ]
+        row = next(y for y, line in enumerate(drawn) if "[1] checking" in line)
+        await pilot.click(Conversation, offset=(drawn[row].index("checking") + 2, row + 1))
+        await until(pilot, lambda: len(agent.requests) == 2)
+        assert "/SetSlots(account=checking)" in str(agent.requests[1])
+
+
+@pytest.mark.req("TUI-1")
+async def test_footer_is_clickable(agent: "Agent", until: Until) -> None:
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        bar = pilot.app.screen.query_one(KeyBar)
+        await pilot.click(KeyBar, offset=(bar.render().plain.index("card"), 0))
+        await until(pilot, lambda: isinstance(pilot.app.screen, CardScreen))
+
+
+@pytest.mark.req("TUI-1")
+async def test_symbols_have_an_ascii_set(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("a", "enter")
+        await until(pilot, lambda: "input-required" in text_of(pilot, Timeline))
+        await pilot.app.screen.run_action("screen.symbols")
+        assert "> input-required #" in text_of(pilot, Timeline)
+
+
+@pytest.mark.req("TUI-1")
+async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: "Which" in text_of(pilot, Conversation))
+        await pilot.press("escape", "Y")
+        assert pilot.app.clipboard == f"a2a-inspect send {agent.url} hi --stream"
+        await pilot.press("w")
+        await until(pilot, lambda: text_of(pilot, "#bytes"))
+        await pilot.press("y")
+        assert pilot.app.clipboard.startswith(f"curl -X POST {agent.url}")
+
+
+@pytest.mark.req("TIME-2", "CONN-5")
+async def test_burst_of_updates_is_drawn_together(agent: "Agent", until: Until) -> None:
+    """Two thousand entries at once make one frame, and a key right after them is answered."""
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        workspace = pilot.app.screen
+        assert isinstance(workspace, Workspace)
+        request = RequestSent(5, 0, 9, Purpose.STREAM, "POST", agent.url, (), b"{}")
+        workspace.take(request)
+        for number in range(2000):
+            event = agent.event({"id": 1}, agent.update("working"))
+            workspace.take(FrameReceived(number + 6, number, 9, Channel.SSE, event))
+        await pilot.press("escape", "2")
+        await until(pilot, lambda: len(pilot.app.screen.query_one(Timeline).blocks) == 2001)
+        assert pilot.app.screen.query_one(Timeline).is_at_end
