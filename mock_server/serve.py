@@ -77,8 +77,6 @@ def _load(settings: Settings) -> Project:
 
 def _unserved(server: A2AServer) -> Iterator[str]:
     """What the project asks of its server and does not get."""
-    if server.auth:
-        yield "a2a_server.auth is not enforced: every caller is let in"
     if server.agent_card_path:
         yield "a2a_server.agent_card_path is not read: the card is made from the flows"
 
@@ -136,6 +134,7 @@ def _site(settings: Settings, project: Project, here: str) -> Site:
         model_file=project.model_file or project.folder.resolve().name,
         model_id=project.model_id or project.content_hash,
         max_body_bytes=settings.max_body_bytes,
+        auth=server.auth,
     )
 
 

@@ -273,7 +273,7 @@ class Service:
         async with conversation.turns:
             until = running.authorized_until
             if until is not None and until <= self._world.now().timestamp():
-                self._refused(running.turn.live, TOKEN_EXPIRED)
+                refuse(running.turn.live, TOKEN_EXPIRED, self._brain.assistant, self._world)
                 self._settle(running, is_replayable=False)
                 return
             self._supersede(conversation)

@@ -1,16 +1,16 @@
 """The HTTP surface: JSON-RPC at the root, the card, the status (server.md HTTP-1)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mock_server.dialogue.model import Json
+from mock_server.project.auth import JwtAuth
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json
 from mock_server.web.rpc import RpcEndpoint
@@ -30,15 +30,21 @@ class Site:
     model_id: str | None
     max_body_bytes: int = MAX_BODY_BYTES
     ping_seconds: float = PING_SECONDS
+    auth: JwtAuth | None = None
 
 
 def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASGIApp:
     """The mock as an ASGI application; `now` is UTC."""
-    rpc = RpcEndpoint(
+    rpc: ASGIApp = RpcEndpoint(
         service, max_body_bytes=site.max_body_bytes, ping_seconds=site.ping_seconds, now=now
     )
-    card = _constant(site.card)
-    status = _constant(
+    card: ASGIApp = Constant(site.card)
+    if site.auth:
+        # PyJWT brings cryptography along, which most mocks do without.
+        from mock_server.web.auth import guarded
+
+        rpc, card = guarded(rpc, card, site.auth, now)
+    status = Constant(
         {"model_file": site.model_file, "model_id": site.model_id, "num_active_training_jobs": 0}
     )
     rest = Starlette(
@@ -58,10 +64,11 @@ def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASG
     return app
 
 
-def _constant(value: Json) -> Callable[[Request], Awaitable[Response]]:
-    body = encode_json(value)
+class Constant:
+    """An ASGI application that always answers the same."""
 
-    async def respond(_: Request) -> Response:
-        return Response(body, media_type="application/json")
+    def __init__(self, value: Json) -> None:
+        self._body = encode_json(value)
 
-    return respond
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(self._body, media_type="application/json")(scope, receive, send)

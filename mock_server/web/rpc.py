@@ -29,6 +29,7 @@ from mock_server.wire.operations import (
     SetPushConfig,
     Streamed,
     StreamMessage,
+    authorized,
 )
 from mock_server.wire.v03 import decode_call
 from mock_server.wire.v03_push import encode_push_config, encode_push_configs
@@ -39,6 +40,8 @@ logger = get_logger("a2a_server")
 OK = 200
 CONFLICT = 409
 CONTENT_TOO_LARGE = 413
+# Where an application in front leaves, in the scope, when the caller's token expires.
+AUTHORIZED_UNTIL = "a2a_mock.authorized_until"
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
 
@@ -70,6 +73,8 @@ class RpcEndpoint:
             case BadCall(id=rpc_id, error=error):
                 await _reply(send, error_envelope(rpc_id, error))
             case Call(id=rpc_id, operation=operation):
+                if AUTHORIZED_UNTIL in scope:
+                    operation = authorized(operation, scope[AUTHORIZED_UNTIL])
                 try:
                     if isinstance(operation, StreamMessage | Resubscribe):
                         response = await self._stream(rpc_id, operation)

@@ -30,13 +30,13 @@ def result_envelope(rpc_id: RpcId, result: bytes | None) -> bytes:
     return b'{"id":' + encode_json(rpc_id) + b',"jsonrpc":"2.0","result":' + result + b"}"
 
 
-def error_envelope(rpc_id: RpcId, error: RpcError) -> bytes:
-    """The reply for `error`; an id that could not be read is left out (HTTP-5a)."""
+def error_envelope(rpc_id: RpcId, error: RpcError, *, writes_null_id: bool = False) -> bytes:
+    """The reply for `error`; an id that could not be read is left out, or null (HTTP-5a)."""
     fault: dict[str, object] = {"code": int(error.code)}
     if error.data is not None:
         fault["data"] = error.data
     fault["message"] = error.message
     envelope: dict[str, object] = {"error": fault}
-    if rpc_id is not None:
+    if rpc_id is not None or writes_null_id:
         envelope["id"] = rpc_id
     return encode_json({**envelope, "jsonrpc": "2.0"})

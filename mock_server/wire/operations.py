@@ -1,7 +1,7 @@
 """What a client asks for, free of any protocol version's names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
@@ -16,6 +16,7 @@ class SendMessage:
     """A turn.
 
     An empty `accepted_output_modes` accepts everything. `history_length` None is all of it.
+    `authorized_until` is when the caller's token expires, in seconds since the epoch; None never.
     """
 
     message: Message
@@ -24,6 +25,7 @@ class SendMessage:
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
     push_config: PushConfig | None = None
+    authorized_until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,17 @@ PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | Del
 Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | Refused
 Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
+
+
+def authorized(operation: Operation, until: float | None) -> Operation:
+    """The operation, to begin before the caller's token expires at `until`."""
+    match operation:
+        case SendMessage():
+            return replace(operation, authorized_until=until)
+        case StreamMessage(turn=turn):
+            return StreamMessage(replace(turn, authorized_until=until))
+        case _:
+            return operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ class Code(IntEnum):
     METHOD_NOT_FOUND = -32601
     INVALID_PARAMS = -32602
     INTERNAL = -32603
+    UNAUTHORIZED = -32000
     TASK_NOT_FOUND = -32001
     TASK_NOT_CANCELABLE = -32002
     PUSH_NOT_SUPPORTED = -32003
@@ -54,6 +55,10 @@ def internal_error() -> RpcError:
 
 def no_extended_card() -> RpcError:
     return RpcError(Code.INTERNAL, "Authenticated card not supported")
+
+
+def unauthorized() -> RpcError:
+    return RpcError(Code.UNAUTHORIZED, "Unauthorized")
 
 
 def shutting_down() -> RpcError:

@@ -12,6 +12,7 @@ from contextlib import (
     contextmanager,
 )
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypedDict, Unpack
@@ -23,6 +24,7 @@ from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
+from mock_server.project.auth import JwtAuth
 from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
@@ -82,6 +84,9 @@ class Mock:
         default_factory=list[tuple[float, Callable[[], None]]]
     )
 
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.clock_seconds)
+
     def start_timer(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
         timer = (self.clock_seconds + seconds, callback)
         self.timers.append(timer)
@@ -127,6 +132,7 @@ async def _serving(
     *,
     max_body_bytes: int = 100_000,
     ping_seconds: float = 15.0,
+    auth: JwtAuth | None = None,
     run_action: RunAction = run_action,
     **settings: Unpack[Limits],
 ) -> AsyncGenerator[Mock]:
@@ -134,11 +140,12 @@ async def _serving(
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
     card = agent_card(assistant, CardSettings(url, "A small bank"))
-    site = Site(card, "bank", "abc", max_body_bytes, ping_seconds)
+    site = Site(card, "bank", "abc", max_body_bytes, ping_seconds, auth)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
         mock = Mock(url, client)
         world = replace(
             real_world(),
+            now=mock.now,
             sleep=mock.sleep,
             start_timer=mock.start_timer,
             elapsed_seconds=lambda: mock.clock_seconds,
