@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import islice
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -25,6 +26,7 @@ from inspector.wire.findings import Severity
 _FIRST_REFUSAL = 400
 # A stream may have a hundred thousand frames; two pages of them are laid out at a time.
 PAGE = 50
+MOST_FINDINGS = 100
 
 
 class Wire(Horizontal):
@@ -190,7 +192,7 @@ def _end(exchange: Exchange) -> list[Block]:
     elif exchange.total_ms is not None:
         total = f"ended after {duration(exchange.total_ms)}, {size(exchange.size_bytes)}"
         lines.append(Line(Content.styled(total, ink.DIM)))
-    for finding in exchange.findings:
+    for finding in islice(exchange.findings, MOST_FINDINGS):
         style = ink.BAD if finding.severity is Severity.ERROR else ink.WARN
         text = Content.assemble(
             (f"{finding.severity.value} ", style),
@@ -198,6 +200,9 @@ def _end(exchange: Exchange) -> list[Block]:
             (f"  {safe_line(finding.path)}", ink.DIM),
         )
         lines.append(Line(text, tail=Content.styled(finding.section, ink.DIM)))
+    if len(exchange.findings) > MOST_FINDINGS:
+        more = f"… {len(exchange.findings) - MOST_FINDINGS} more findings"
+        lines.append(Line(Content.styled(more, ink.DIM)))
     seq = exchange.failure.seq if exchange.failure is not None else exchange.request.seq
     return [Block(Place(exchange.id, seq), tuple(lines))] if lines else []
 
