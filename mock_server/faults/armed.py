@@ -14,6 +14,7 @@ from mock_server.faults.reach import reaches
 from mock_server.faults.request import ReceivedRequest
 
 Draw: TypeAlias = Callable[[], float]
+Subject: TypeAlias = ReceivedRequest | Delivery
 
 
 @dataclass(slots=True)
@@ -46,13 +47,16 @@ class Fired:
 
 
 class ArmedFaults:
-    """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance."""
+    """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance.
+
+    `on_fired` hears of each hit and of what was hit.
+    """
 
     def __init__(
         self,
         initial: Iterable[Fault],
         make_draw: Callable[[str], Draw],
-        on_fired: Callable[[Fired], None] = lambda _: None,
+        on_fired: Callable[[Fired, Subject], None],
     ) -> None:
         self._initial = tuple(initial)
         self._make_draw = make_draw
@@ -92,31 +96,33 @@ class ArmedFaults:
 
     def fire(self, request: ReceivedRequest) -> tuple[Fired, ...]:
         """All that hit `request`, in the order in which they were armed."""
-        return self._hits(
+        candidates = (
             armed
             for armed in self._armed.values()
             if reaches(armed.fault.effect, request) and not misses(armed.fault.match, request)
         )
+        return self._hits(candidates, request)
 
     def tamper(self, delivery: Delivery) -> Tampering:
         """What becomes of a push notification: all that hit it, taken together."""
         if not self._armed:
             return UNTAMPERED
-        fired = self._hits(
+        candidates = (
             armed
             for armed in self._armed.values()
             if isinstance(armed.fault.effect, PushEffect) and delivers(armed.fault.match, delivery)
         )
+        fired = self._hits(candidates, delivery)
         return reduce(lambda made, hit: tampered(made, hit.effect, hit.chance), fired, UNTAMPERED)
 
-    def _hits(self, candidates: Iterable[Armed]) -> tuple[Fired, ...]:
+    def _hits(self, candidates: Iterable[Armed], subject: Subject) -> tuple[Fired, ...]:
         fired = tuple(
             Fired(armed.id, armed.fault.effect, armed.draw())
             for armed in candidates
             if armed.hits()
         )
         for hit in fired:
-            self._on_fired(hit)
+            self._on_fired(hit, subject)
         return fired
 
     def _fresh_id(self) -> str:

@@ -13,6 +13,7 @@ from typing import Self, TypeAlias
 
 from structlog.stdlib import get_logger
 
+from mock_server.dialogue.model import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.brain import Brain
@@ -117,9 +118,8 @@ class Service:
         self._is_ready = False
 
     @property
-    def brain(self) -> Brain | None:
-        """What has the turns that come; None while no model is loaded."""
-        return self._brain if self._is_ready else None
+    def assistant(self) -> Assistant:
+        return self._brain.assistant
 
     def reset(self) -> None:
         """Cancel what runs and forget every conversation, task, answer and trace."""

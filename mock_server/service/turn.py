@@ -8,6 +8,7 @@ from mock_server.actions.runner import ChunkStreamed, Paused
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
+from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import initial_state
 from mock_server.faults.handling import AS_USUAL, Handling
 from mock_server.service.brain import Brain
@@ -46,6 +47,10 @@ class Turn:
         self._world = world
         self._before = conversation.state
         self._events: list[Event] = []
+
+    @property
+    def assistant(self) -> Assistant:
+        return self._brain.assistant
 
     async def run(self, brain: Brain, reading: Reading) -> None:
         """Hold the conversation from here to the last update of the task, all with `brain`."""

@@ -30,6 +30,7 @@ from mock_server.wire.operations import (
     Streamed,
     StreamMessage,
     authorized,
+    handled,
 )
 from mock_server.wire.v03 import decode_call
 from mock_server.wire.v03_push import encode_push_config, encode_push_configs
@@ -42,6 +43,8 @@ CONFLICT = 409
 CONTENT_TOO_LARGE = 413
 # Where an application in front leaves, in the scope, when the caller's token expires.
 AUTHORIZED_UNTIL = "a2a_mock.authorized_until"
+# And what the admin API asks of the turn.
+HANDLING = "a2a_mock.handling"
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
 
@@ -75,6 +78,8 @@ class RpcEndpoint:
             case Call(id=rpc_id, operation=operation):
                 if AUTHORIZED_UNTIL in scope:
                     operation = authorized(operation, scope[AUTHORIZED_UNTIL])
+                if HANDLING in scope:
+                    operation = handled(operation, scope[HANDLING])
                 try:
                     if isinstance(operation, StreamMessage | Resubscribe):
                         response = await self._stream(rpc_id, operation)

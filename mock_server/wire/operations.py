@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
+from mock_server.faults.handling import AS_USUAL, Handling
 from mock_server.tasks.push_config import PushConfig
 from mock_server.tasks.task import Message
 from mock_server.wire.envelopes import RpcId
@@ -17,6 +18,7 @@ class SendMessage:
 
     An empty `accepted_output_modes` accepts everything. `history_length` None is all of it.
     `authorized_until` is when the caller's token expires, in seconds since the epoch; None never.
+    `handling` is what the admin API asks of it.
     """
 
     message: Message
@@ -26,6 +28,7 @@ class SendMessage:
     accepted_output_modes: tuple[str, ...] = ()
     push_config: PushConfig | None = None
     authorized_until: float | None = None
+    handling: Handling = AS_USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,17 @@ PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | Del
 Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | Refused
 Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
+
+
+def handled(operation: Operation, handling: Handling) -> Operation:
+    """The operation, to be handled so; one that is no turn stays as it is."""
+    match operation:
+        case SendMessage():
+            return replace(operation, handling=handling)
+        case StreamMessage(turn=turn):
+            return StreamMessage(replace(turn, handling=handling))
+        case _:
+            return operation
 
 
 def authorized(operation: Operation, until: float | None) -> Operation:

@@ -1,0 +1,129 @@
+"""The outermost layer: the admin API beside the mock, the journal of all else, and the faults.
+
+While no fault is armed a request costs its entry in the journal and nothing more.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mock_server.faults.armed import ArmedFaults
+from mock_server.faults.handling import Handling, handling
+from mock_server.faults.request import read_request
+from mock_server.web.faults import FaultyAnswer, Header
+from mock_server.web.journal import Exchange, Journal
+from mock_server.web.rpc import HANDLING
+
+ADMIN_PREFIX = "/__admin"
+WANTS_TRACE: Header = (b"x-mock-trace", b"1")
+TRACE_ID = b"x-mock-trace-id"
+
+
+class Edge:
+    """`has_trace` tells whether a turn is traced under an id."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        admin: ASGIApp,
+        journal: Journal,
+        faults: ArmedFaults,
+        *,
+        has_trace: Callable[[str], bool],
+        sleep: Callable[[float], Awaitable[None]],
+        max_body_bytes: int,
+    ) -> None:
+        self._app = app
+        self._admin = admin
+        self._journal = journal
+        self._faults = faults
+        self._has_trace = has_trace
+        self._sleep = sleep
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].startswith(ADMIN_PREFIX):
+            await self._admin(scope, receive, send)
+            return
+        exchange = self._journal.open(scope)
+        receive = exchange.hears(receive)
+        try:
+            if self._faults or WANTS_TRACE in scope["headers"]:
+                await self._look_closer(exchange, scope, receive, send)
+            else:
+                await self._app(scope, receive, exchange.says(send))
+        finally:
+            self._journal.close(exchange)
+
+    async def _look_closer(
+        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Read the request before anybody else does, and see which faults hit it."""
+        heard, body = await _read_ahead(receive, self._max_body_bytes)
+        request = read_request(scope["method"], scope["path"], scope["headers"], body)
+        fired = self._faults.fire(request)
+        exchange.faults = tuple(hit.fault_id for hit in fired)
+        trace_id = f"trace-{exchange.number}" if WANTS_TRACE in scope["headers"] else None
+        asked = handling(trace_id, (hit.effect for hit in fired))
+        if asked != Handling():
+            scope = {**scope, HANDLING: asked}
+        answer = FaultyAnswer(
+            fired, request, body, self._sleep, partial(self._trace_header, trace_id)
+        )
+        app = _noting(self._app, exchange)
+        await answer(app, scope, _replaying(heard, receive), _noting_status(send, exchange))
+
+    def _trace_header(self, trace_id: str | None) -> tuple[Header, ...]:
+        """Only a turn that was begun has a trace."""
+        if trace_id is None or not self._has_trace(trace_id):
+            return ()
+        return ((TRACE_ID, trace_id.encode()),)
+
+
+async def _read_ahead(receive: Receive, limit_bytes: int) -> tuple[list[Message], bytes]:
+    """The messages of a request up to its end, or to where it becomes too long."""
+    heard: list[Message] = []
+    chunks: list[bytes] = []
+    size_bytes = 0
+    while size_bytes <= limit_bytes:
+        message = await receive()
+        heard.append(message)
+        if message["type"] == "http.disconnect":
+            break
+        chunks.append(message.get("body", b""))
+        size_bytes += len(chunks[-1])
+        if not message.get("more_body", False):
+            break
+    return heard, b"".join(chunks)
+
+
+def _replaying(heard: list[Message], receive: Receive) -> Receive:
+    pending = iter(heard)
+
+    async def again() -> Message:
+        message = next(pending, None)
+        return await receive() if message is None else message
+
+    return again
+
+
+def _noting(app: ASGIApp, exchange: Exchange) -> ASGIApp:
+    """`app`, its answers kept as it gives them, whatever becomes of them on their way."""
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        async def say(message: Message) -> None:
+            exchange.note_answer(message)
+            await send(message)
+
+        await app(scope, receive, say)
+
+    return noting
+
+
+def _noting_status(send: Send, exchange: Exchange) -> Send:
+    async def say(message: Message) -> None:
+        exchange.note_status(message)
+        await send(message)
+
+    return say

@@ -1,0 +1,190 @@
+"""The requests that came and what became of them, as references to bytes that are read on demand.
+
+Every request passes here, so nothing is parsed or copied until somebody asks.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from starlette.types import Message, Receive, Scope, Send
+
+from mock_server.dialogue.model import Json
+from mock_server.faults.request import ReceivedRequest, read_request
+from mock_server.tasks.json_text import parse_json
+
+KEPT_EXCHANGES = 1000
+KEPT_BYTES = 16 * 1024 * 1024
+# Of a longer body the beginning is kept, of a longer answer nothing.
+KEPT_BYTES_EACH = 256 * 1024
+DATA = b"data: "
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an answer says; `state` is spelt with underscores, `error` is JSON-RPC's code."""
+
+    task_id: str | None = None
+    context_id: str | None = None
+    state: str | None = None
+    error: int | None = None
+
+
+class Exchange:
+    """A request, and its answer as far as it has come."""
+
+    __slots__ = (
+        "answer",
+        "at",
+        "began",
+        "bodies",
+        "body",
+        "faults",
+        "headers",
+        "is_kept",
+        "number",
+        "path",
+        "query",
+        "seconds",
+        "size_bytes",
+        "status",
+        "verb",
+    )
+
+    def __init__(self, number: int, scope: Scope, at: datetime, began: float) -> None:
+        self.number = number
+        self.verb: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: bytes = scope["query_string"]
+        self.headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.at = at
+        self.began = began
+        self.body = b""
+        self.status: int | None = None
+        self.answer = b""
+        self.bodies = 0
+        self.faults: tuple[str, ...] = ()
+        self.seconds: float | None = None
+        self.size_bytes = 0
+        self.is_kept = True
+
+    def hears(self, receive: Receive) -> Receive:
+        """`receive`, and what comes of the body is kept."""
+
+        async def hear() -> Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                chunk = message.get("body", b"")
+                self.body = self.body + chunk[:KEPT_BYTES_EACH] if self.body else chunk
+            return message
+
+        return hear
+
+    def says(self, send: Send) -> Send:
+        """`send`, and what goes is kept: of a stream the last event."""
+
+        def say(message: Message) -> Awaitable[None]:
+            self.note_status(message)
+            self.note_answer(message)
+            return send(message)
+
+        return say
+
+    def note_status(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+
+    def note_answer(self, message: Message) -> None:
+        if message["type"] == "http.response.body" and (body := message.get("body")):
+            self.answer = body
+            self.bodies += 1
+
+    def asked(self) -> ReceivedRequest:
+        return read_request(self.verb, self.path, self.headers, self.body)
+
+    def request(self) -> ReceivedRequest:
+        """As asked, with the context and the task of the answer where it names them."""
+        request, outcome = self.asked(), self.outcome()
+        return replace(
+            request,
+            context_id=outcome.context_id or request.context_id,
+            task_id=outcome.task_id or request.task_id,
+        )
+
+    def outcome(self) -> Outcome:
+        return read_outcome(self.answer_document())
+
+    def answer_document(self) -> bytes:
+        """The answer's body, or the last event of a stream, without its framing."""
+        return self.answer.removeprefix(DATA)
+
+
+class Journal:
+    """The last exchanges, bounded in number and in bytes."""
+
+    def __init__(self, now: Callable[[], datetime], elapsed_seconds: Callable[[], float]) -> None:
+        self._now = now
+        self._elapsed_seconds = elapsed_seconds
+        self._exchanges: deque[Exchange] = deque()
+        self._size_bytes = 0
+        self._number = 0
+
+    def __iter__(self) -> Iterator[Exchange]:
+        """From the oldest on."""
+        return iter(self._exchanges)
+
+    def open(self, scope: Scope) -> Exchange:
+        self._number += 1
+        exchange = Exchange(self._number, scope, self._now(), self._elapsed_seconds())
+        self._exchanges.append(exchange)
+        if len(self._exchanges) > KEPT_EXCHANGES:
+            self._drop_oldest()
+        return exchange
+
+    def close(self, exchange: Exchange) -> None:
+        """Nothing more is to come of it."""
+        exchange.seconds = self._elapsed_seconds() - exchange.began
+        if len(exchange.body) > KEPT_BYTES_EACH:
+            exchange.body = exchange.body[:KEPT_BYTES_EACH]
+        if len(exchange.answer) > KEPT_BYTES_EACH:
+            exchange.answer = b""
+        if exchange.is_kept:
+            exchange.size_bytes = len(exchange.body) + len(exchange.answer)
+            self._size_bytes += exchange.size_bytes
+            while self._size_bytes > KEPT_BYTES:
+                self._drop_oldest()
+
+    def clear(self) -> None:
+        while self._exchanges:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        oldest = self._exchanges.popleft()
+        oldest.is_kept = False
+        self._size_bytes -= oldest.size_bytes
+
+
+def read_outcome(answer: bytes) -> Outcome:
+    """What a JSON-RPC answer, or an event of a stream, says; nothing if it is neither."""
+    try:
+        document = parse_json(answer)
+    except ValueError:
+        return Outcome()
+    match document:
+        case {"error": {"code": int(code)}}:
+            return Outcome(error=code)
+        case {"result": {"kind": "task", "id": str(task), "contextId": str(context), **rest}}:
+            return Outcome(task, context, _state(rest.get("status")))
+        case {"result": {"taskId": str(task), "contextId": str(context), **rest}}:
+            return Outcome(task, context, _state(rest.get("status")))
+        case _:
+            return Outcome()
+
+
+def _state(status: Json) -> str | None:
+    match status:
+        case {"state": str(state)}:
+            return state.replace("-", "_")
+        case _:
+            return None
