@@ -1,8 +1,11 @@
 """Fixtures that any test may use."""
 
+import asyncio
 import logging
 import re
-from collections.abc import Callable, Generator
+import ssl
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,3 +80,78 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the specification's folder `shared` does not stand beside this checkout")
     return SHARED
+
+
+@dataclass(frozen=True)
+class Posted:
+    """A request as a callback got it; names of headers are in lower case."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+
+
+@dataclass
+class CallbackHost:
+    """Takes push notifications; `replies` has what it says to a path, None for nothing at all."""
+
+    port: int
+    posted: list[Posted] = field(default_factory=list[Posted])
+    replies: dict[str, bytes | None] = field(default_factory=dict[str, bytes | None])
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def wait_for(self, count: int) -> list[Posted]:
+        """The first `count` requests, as soon as they are there."""
+        async with asyncio.timeout(20), self._news:
+            await self._news.wait_for(lambda: len(self.posted) >= count)
+        return self.posted[:count]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            posted = await _read_request(reader)
+            async with self._news:
+                self.posted.append(posted)
+                self._news.notify_all()
+            reply = self.replies.get(posted.line.split()[1], OK)
+            if reply is None:
+                await reader.read()
+            else:
+                writer.write(reply)
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Posted:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip()
+    line, *fields = head.split("\r\n")
+    headers = {name.lower(): value for name, value in (f.split(": ", 1) for f in fields)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Posted(line, headers, body)
+
+
+@pytest.fixture
+def callback_host() -> Callable[..., AbstractAsyncContextManager[CallbackHost]]:
+    """Listen on a free port of 127.0.0.1, with TLS if a context is given."""
+    return _callback_host
+
+
+@asynccontextmanager
+async def _callback_host(tls: ssl.SSLContext | None = None) -> AsyncGenerator[CallbackHost]:
+    host = CallbackHost(0)
+    server = await asyncio.start_server(host.serve, "127.0.0.1", 0, ssl=tls)
+    host.port = server.sockets[0].getsockname()[1]
+    try:
+        yield host
+    finally:
+        server.close()
+        await server.wait_closed()

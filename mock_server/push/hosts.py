@@ -50,7 +50,7 @@ def _parse_ipv4(parts: list[str]) -> IPv4Address:
     """The last part fills all the bytes that the parts before it leave."""
     *leading, last = (_parse_number(part) for part in parts)
     free_bytes = MAX_PARTS - len(leading)
-    if free_bytes < 1:
+    if free_bytes < 1 or last >= 256**free_bytes:
         raise ValueError("no IPv4 address")
     return IPv4Address(bytes(leading) + last.to_bytes(free_bytes, "big"))
 
