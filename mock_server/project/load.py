@@ -9,6 +9,7 @@ from pathlib import Path
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
+from mock_server.faults.fault import Fault
 from mock_server.project.assemble import Assembled, Sources, assemble_sources, sorted_problems
 from mock_server.project.domain import is_session_kept
 from mock_server.project.endpoints import A2AServer, read_a2a_server
@@ -35,7 +36,8 @@ class Project:
     """A project as it was at one moment; `content_hash` changes with any of its files.
 
     `faults` are what `a2a-mock check` reports beside the errors that keep a project from being
-    loaded: the assistant runs, and goes wrong on the way.
+    loaded: the assistant runs, and goes wrong on the way. `initial_faults` are what `mock.yml`
+    arms against those who call.
     """
 
     folder: Path
@@ -45,6 +47,7 @@ class Project:
     content_hash: str
     model_file: str | None = None
     model_id: str | None = None
+    initial_faults: tuple[Fault, ...] = ()
     faults: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
@@ -156,9 +159,15 @@ def _project(folder: Path, sources: Sources, assembled: Assembled, server: A2ASe
         content_hash=_content_hash(sources, folder),
         model_file=assembled.mock.model_file,
         model_id=assembled.mock.model_id,
+        initial_faults=assembled.mock.faults,
         faults=assembled.faults,
         warnings=assembled.warnings,
     )
+
+
+def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
+    """That of the project as its files are now, whether they can be loaded or not."""
+    return _content_hash(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)
 
 
 def _content_hash(sources: Sources, folder: Path) -> str:

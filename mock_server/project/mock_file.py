@@ -10,7 +10,9 @@ from mock_server.dialogue.command_language import CommandSyntaxError, parse_comm
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.dialogue.model import RejectedScope, UnderstandRule
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
+from mock_server.faults.fault import Fault
 from mock_server.project.builtin import PROFILES
+from mock_server.project.faults import read_faults
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
@@ -18,8 +20,11 @@ from mock_server.project.reading import as_items, as_map, as_number, as_text, as
 from mock_server.project.stubs import read_stubs, refuse_unknown_keys
 from mock_server.project.variables import expand
 
-KEYS = ("patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model")
-LATER_KEYS = ("llm", "action_server", "sub_agents", "faults", "agents")
+KEYS = (
+    "patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model",
+    "faults",
+)  # fmt: skip
+LATER_KEYS = ("llm", "action_server", "sub_agents", "agents")
 RULE_KEYS = ("match", "examples", "commands", "threshold")
 MODEL_KEYS = ("file", "id")
 
@@ -36,6 +41,7 @@ class MockFile:
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     model_file: str | None = None
     model_id: str | None = None
+    faults: tuple[Fault, ...] = ()
     mentions: tuple[Mention, ...] = ()
 
 
@@ -57,6 +63,7 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
         rejected_scope=_choice(get("rejected_scope"), scope, "rejected_scope", found),
         model_file=model.get("file"),
         model_id=model.get("id"),
+        faults=read_faults(get("faults"), found),
         mentions=tuple(mentions),
     )
 

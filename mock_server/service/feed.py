@@ -34,12 +34,18 @@ class Listener:
         self._pending.append(happening)
         self._has_more.set()
 
+    def end(self) -> None:
+        """Wake whoever waits; there will be no more."""
+        self._has_more.set()
+
     async def next(self, timeout_seconds: float) -> Happening | None:
-        """The next one, after word of those that were dropped; None after `timeout_seconds`."""
+        """The next one, after word of those that were dropped; None if there is none in time."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 await self._has_more.wait()
         except TimeoutError:
+            return None
+        if not self._pending:
             return None
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
@@ -55,6 +61,7 @@ class Feed:
 
     def __init__(self) -> None:
         self._listeners: set[Listener] = set()
+        self.is_closed = False
 
     def publish(self, kind: str, detail: Callable[[], Mapping[str, Json]]) -> None:
         """Tell every listener; `detail` is called only if there is one."""
@@ -62,6 +69,12 @@ class Feed:
             happening = Happening(kind, detail())
             for listener in self._listeners:
                 listener.put(happening)
+
+    def close(self) -> None:
+        """The mock shuts down; listeners are let go."""
+        self.is_closed = True
+        for listener in self._listeners:
+            listener.end()
 
     @contextmanager
     def listen(self) -> Generator[Listener]:

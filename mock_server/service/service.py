@@ -16,7 +16,7 @@ from structlog.stdlib import get_logger
 from mock_server.dialogue.model import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
-from mock_server.service.brain import Brain
+from mock_server.service.brain import Brain, RunAction
 from mock_server.service.conversation import Conversation
 from mock_server.service.conversations import Conversations
 from mock_server.service.feed import Feed
@@ -79,6 +79,7 @@ class Service:
         world: World,
         settings: ServiceSettings,
         notifier: Notifier | None = None,
+        feed: Feed | None = None,
     ) -> None:
         self._brain = brain
         self._is_ready = True
@@ -92,7 +93,7 @@ class Service:
         self._running: dict[str, _Running] = {}
         self._in_flight: set[Key] = set()
         self._is_closing = False
-        self.feed = Feed()
+        self.feed = feed or Feed()
         self.traces = Traces()
         self._turns = asyncio.TaskGroup()
 
@@ -108,10 +109,20 @@ class Service:
     ) -> None:
         await self._turns.__aexit__(kind, error, traceback)
 
-    def load(self, brain: Brain) -> None:
-        """Let `brain` have the turns that come from now on."""
-        self._brain = brain
+    def load(self, brain: Brain | None = None) -> None:
+        """Let `brain`, or the one that there was, have the turns that come from now on."""
+        self._brain = brain or self._brain
         self._is_ready = True
+
+    def renew(self, assistant: Assistant, run_action: RunAction, *, tells_of_changes: bool) -> None:
+        """Let the turns that begin from now on have another version of the project.
+
+        `tells_of_changes`: a conversation in the midst of a changed flow hears of it, and begins
+        anew; else it goes on where it is, if that is still there (RELOAD-1).
+        """
+        self._brain = self._brain.successor(
+            assistant, run_action, tells_of_changes=tells_of_changes
+        )
 
     def unload(self) -> None:
         """Fail the turns that come until a brain is loaded; those that came go on (TURN-8)."""
@@ -134,6 +145,7 @@ class Service:
         What is to be posted then has `seconds` too.
         """
         self._is_closing = True
+        self.feed.close()
         runners = [running.runner for running in self._running.values() if running.runner]
         if runners:
             await asyncio.wait(runners, timeout=seconds)

@@ -1,0 +1,133 @@
+"""The admin API: how tests look behind the mock and make it misbehave (server.md ADMIN)."""
+
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from mock_server.faults.armed import ArmedFaults
+from mock_server.faults.fault import Fault
+from mock_server.service.service import Service
+from mock_server.web.admin_answers import Complaint, Refused, answer
+from mock_server.web.admin_contexts import (
+    ContextDesk,
+    ContextDetail,
+    ContextList,
+    ContextQuery,
+    TraceView,
+)
+from mock_server.web.admin_events import EventDesk
+from mock_server.web.admin_faults import ArmedList, ArmedView, FaultDesk
+from mock_server.web.admin_guard import AdminGuard
+from mock_server.web.admin_journal import (
+    Count,
+    Criteria,
+    Detail,
+    JournalDesk,
+    Listing,
+    NearMissList,
+    NearMissQuery,
+    ReceivedList,
+)
+from mock_server.web.admin_model import ModelDesk, ModelSwitch, ModelView, ResetView
+from mock_server.web.admin_openapi import EVENT_STREAM, PREFIX, Operation, openapi
+from mock_server.web.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Backstage:
+    """What the admin API looks at and changes; `token` None lets in this machine alone."""
+
+    service: Service
+    model: ModelSwitch
+    journal: Journal
+    faults: ArmedFaults
+    version: str
+    token: str | None = None
+    ping_seconds: float = 15.0
+
+
+def admin_app(backstage: Backstage) -> ASGIApp:
+    """The admin API as an ASGI application, its guard in front."""
+    operations = admin_operations(backstage)
+    document = openapi(operations, backstage.version)
+
+    async def describe(_: Request) -> Response:
+        return answer(document)
+
+    routes = [
+        Route(PREFIX + operation.path, operation.endpoint, methods=[operation.verb])
+        for operation in operations
+    ]
+    routes.append(Route(f"{PREFIX}/openapi.json", describe, methods=["GET"]))
+    handlers = {Refused: _refuse, HTTPException: _refuse}
+    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), backstage.token)
+
+
+def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
+    """Every route but the description of the routes; of two that match, the first counts."""
+    journal = JournalDesk(backstage.journal, backstage.faults)
+    faults = FaultDesk(backstage.faults)
+    contexts = ContextDesk(backstage.service)
+    events = EventDesk(backstage.service.feed, backstage.ping_seconds)
+    model = ModelDesk(backstage.service, backstage.model, backstage.journal, backstage.faults)
+    return (
+        Operation(
+            "GET", "/requests", journal.list, "List what was received",
+            answer=ReceivedList, query=Listing,
+        ),
+        Operation("DELETE", "/requests", journal.clear, "Empty the journal", answer=Count),
+        Operation(
+            "POST", "/requests/count", journal.count, "Count what was received",
+            answer=Count, body=Criteria,
+        ),
+        Operation(
+            "GET", "/requests/near-misses", journal.near_misses,
+            "Show what was nearly as expected, and what was not",
+            answer=NearMissList, query=NearMissQuery,
+        ),
+        Operation("GET", "/requests/{number:int}", journal.show, "Show a request", answer=Detail),
+        Operation("GET", "/faults", faults.list, "List the armed faults", answer=ArmedList),
+        Operation(
+            "POST", "/faults", faults.arm, "Arm a fault, or a list of them",
+            answer=ArmedList, body=Fault, status=201,
+        ),
+        Operation("DELETE", "/faults", faults.clear, "Disarm every fault", answer=ArmedList),
+        Operation("GET", "/faults/{id}", faults.show, "Show a fault", answer=ArmedView),
+        Operation("DELETE", "/faults/{id}", faults.disarm, "Disarm a fault", answer=ArmedList),
+        Operation(
+            "POST", "/reset", model.reset,
+            "Forget conversations, tasks and requests; arm the faults of mock.yml; load the model",
+            answer=ResetView,
+        ),
+        Operation(
+            "GET", "/contexts", contexts.list, "List the contexts with their slots",
+            answer=ContextList, query=ContextQuery,
+        ),
+        Operation(
+            "GET", "/contexts/{id:path}", contexts.show, "Show a context", answer=ContextDetail
+        ),
+        Operation(
+            "GET", "/events", events.stream, "Follow turns, reloads and faults that hit",
+            media_type=EVENT_STREAM,
+        ),
+        Operation("POST", "/model/load", model.load, "Load the model", answer=ModelView),
+        Operation("POST", "/model/unload", model.unload, "Unload the model", answer=ModelView),
+        Operation("GET", "/traces/{id}", contexts.trace, "Explain a turn", answer=TraceView),
+    )  # fmt: skip
+
+
+async def _refuse(_: Request, refusal: Exception) -> Response:
+    match refusal:
+        case Refused(status=status, complaint=complaint):
+            return answer(complaint, status)
+        case HTTPException(status_code=status, detail=detail):
+            response = answer(Complaint(detail), status)
+            response.headers.update(refusal.headers or {})
+            return response
+        case _:
+            raise refusal

@@ -1,0 +1,131 @@
+"""`/__admin/openapi.json`, made of the table of the routes."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import JsonSchemaMode, JsonSchemaValue
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mock_server.web.admin_answers import Complaint
+
+PREFIX = "/__admin"
+SCHEMAS = "#/components/schemas/{model}"
+EVENT_STREAM = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A route below the prefix; `answer` None is a stream or a document of its own.
+
+    `query` and `body` are the models that it reads.
+    """
+
+    verb: str
+    path: str
+    endpoint: Callable[[Request], Awaitable[Response]]
+    summary: str
+    answer: type | None = None
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+
+
+def openapi(operations: Iterable[Operation], version: str) -> dict[str, object]:
+    """The OpenAPI 3.1 document."""
+    known = tuple(operations)
+    schemas, components = _schemas(known)
+    paths: dict[str, dict[str, object]] = {}
+    for operation in known:
+        path = PREFIX + operation.path.replace(":int}", "}").replace(":path}", "}")
+        paths.setdefault(path, {})[operation.verb.lower()] = _described(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "a2a-mock admin API", "version": version},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"adminToken": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"adminToken": []}],
+    }
+
+
+def _schemas(
+    operations: tuple[Operation, ...],
+) -> tuple[Mapping[type, JsonSchemaValue], JsonSchemaValue]:
+    """The schema of each type by the type, and those that they refer to by name."""
+    types: dict[type, JsonSchemaMode] = {Complaint: "serialization"}
+    for operation in operations:
+        if operation.answer:
+            types[operation.answer] = "serialization"
+        if operation.body:
+            types[operation.body] = "validation"
+    inputs: list[tuple[type, JsonSchemaMode, TypeAdapter[type]]] = [
+        (kind, mode, TypeAdapter(kind)) for kind, mode in types.items()
+    ]
+    made, definitions = TypeAdapter.json_schemas(inputs, ref_template=SCHEMAS)
+    return {kind: made[kind, mode] for kind, mode in types.items()}, definitions["$defs"]
+
+
+def _described(operation: Operation, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
+    described: dict[str, object] = {
+        "operationId": f"{operation.verb.lower()}{_identifier(operation.path)}",
+        "summary": operation.summary,
+        "parameters": [*_path_parameters(operation.path), *_query_parameters(operation.query)],
+        "responses": {
+            str(operation.status): _success(operation, schemas),
+            "default": {
+                "description": "Refused: why, and where",
+                "content": {"application/json": {"schema": schemas[Complaint]}},
+            },
+        },
+    }
+    if operation.body:
+        content = {"application/json": {"schema": schemas[operation.body]}}
+        described["requestBody"] = {"required": True, "content": content}
+    return described
+
+
+def _success(operation: Operation, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
+    schema: JsonSchemaValue = {}
+    if operation.answer:
+        schema = schemas[operation.answer]
+    elif operation.media_type == EVENT_STREAM:
+        schema = {"type": "string"}
+    return {"description": "Done", "content": {operation.media_type: {"schema": schema}}}
+
+
+def _identifier(path: str) -> str:
+    words = path.replace(":int", "").replace(":path", "").replace("{", "").replace("}", "")
+    return "".join(word.capitalize() for word in words.replace("-", "/").split("/"))
+
+
+def _path_parameters(path: str) -> list[dict[str, object]]:
+    names = [part.partition("}")[0] for part in path.split("{")[1:]]
+    return [
+        {
+            "name": name.partition(":")[0],
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer" if name.endswith(":int") else "string"},
+        }
+        for name in names
+    ]
+
+
+def _query_parameters(query: type[BaseModel] | None) -> list[dict[str, object]]:
+    if query is None:
+        return []
+    schema = TypeAdapter(query).json_schema(ref_template=SCHEMAS)
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "description": described.pop("description", ""),
+            "schema": described,
+        }
+        for name, described in schema["properties"].items()
+    ]
