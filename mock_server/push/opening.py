@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from structlog.stdlib import get_logger
 
+from mock_server.faults.pushes import PushHook, untouched
 from mock_server.project.endpoints import A2AServer
 from mock_server.push.guard import Guard
 from mock_server.push.hosts import Host, parse_host
@@ -22,7 +23,11 @@ logger = get_logger("a2a_server")
 
 @asynccontextmanager
 async def open_notifier(
-    server: A2AServer, *, opens_loopback: bool, sends_authorization: bool
+    server: A2AServer,
+    *,
+    opens_loopback: bool,
+    sends_authorization: bool,
+    tamper: PushHook = untouched,
 ) -> AsyncGenerator[Notifier | None]:
     """What posts to callbacks as `server` allows; None if push is off there."""
     if not server.push_notifications_enabled:
@@ -35,7 +40,9 @@ async def open_notifier(
     allowed = server.push_notification_allowed_hosts
     policy = UrlPolicy(None if allowed is None else tuple(_hosts(allowed)), opens_loopback)
     guard = Guard(policy, Resolver())
-    async with Notifier(guard, Delivery(), sends_authorization=sends_authorization) as notifier:
+    async with Notifier(
+        guard, Delivery(), sends_authorization=sends_authorization, tamper=tamper
+    ) as notifier:
         yield notifier
 
 

@@ -11,12 +11,12 @@ from weakref import WeakValueDictionary
 from structlog.stdlib import get_logger
 
 from mock_server.errors import PostFailed, PushRefused
-from mock_server.push.registrations import Registration
+from mock_server.push.letters import LaneKey, Letter
 
 logger = get_logger("a2a_server")
 
-Post: TypeAlias = Callable[[Registration, bytes], Awaitable[None]]
-LaneKey: TypeAlias = tuple[str, str]
+Post: TypeAlias = Callable[[Letter], Awaitable[None]]
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,17 @@ class Limits:
     open_per_host: int = 32
 
 
-@dataclass(frozen=True, slots=True)
-class _Letter:
-    registration: Registration
-    body: bytes
-
-
 class Outbox:
     """Use as `async with`: on leaving, what is still pending is dropped."""
 
-    def __init__(self, post: Post, limits: Limits | None = None) -> None:
+    def __init__(
+        self, post: Post, limits: Limits | None = None, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self._post = post
+        self._sleep = sleep
         self._limits = limits or Limits()
         self._pending = 0
-        self._lanes: dict[LaneKey, deque[_Letter]] = {}
+        self._lanes: dict[LaneKey, deque[Letter]] = {}
         self._carriers: set[asyncio.Task[None]] = set()
         self._open = asyncio.Semaphore(self._limits.open_posts)
         self._open_by_host: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -60,19 +57,17 @@ class Outbox:
         self._drop_all()
         await self._group.__aexit__(kind, error, traceback)
 
-    def put(self, registration: Registration, body: bytes) -> None:
-        """Post `body` after what was put for the same task and callback before."""
+    def put(self, letter: Letter) -> None:
+        """Post `letter` after what was put for the same task and callback before."""
         if self._pending >= self._limits.pending_posts:
-            _log_failure(registration, "too many posts are pending")
+            _log_failure(letter, "too many posts are pending")
             return
         self._pending += 1
-        letter = _Letter(registration, body)
-        key = (registration.task_id, registration.config_id)
-        if key in self._lanes:
-            self._lanes[key].append(letter)
+        if letter.key in self._lanes:
+            self._lanes[letter.key].append(letter)
             return
-        self._lanes[key] = deque([letter])
-        carrier = self._group.create_task(self._carry(key))
+        self._lanes[letter.key] = deque([letter])
+        carrier = self._group.create_task(self._carry(letter.key))
         self._carriers.add(carrier)
         carrier.add_done_callback(self._carriers.discard)
 
@@ -99,18 +94,23 @@ class Outbox:
             self._pending -= len(lane)
             del self._lanes[key]
 
-    async def _deliver(self, letter: _Letter) -> None:
-        registration = letter.registration
-        async with self._open_at(registration.host), self._open:
-            try:
-                await self._post(registration, letter.body)
-            except PushRefused as refused:
-                _log_failure(registration, f"refused: {refused.detail}")
-            except PostFailed as failed:
-                _log_failure(registration, failed.reason)
-            except Exception as error:
-                # Whatever breaks in a post fails this post; its text may quote a header.
-                _log_failure(registration, type(error).__name__)
+    async def _deliver(self, letter: Letter) -> None:
+        if letter.delay_seconds > 0:
+            await self._sleep(letter.delay_seconds)
+        for _ in range(letter.copies):
+            async with self._open_at(letter.registration.host), self._open:
+                await self._try(letter)
+
+    async def _try(self, letter: Letter) -> None:
+        try:
+            await self._post(letter)
+        except PushRefused as refused:
+            _log_failure(letter, f"refused: {refused.detail}")
+        except PostFailed as failed:
+            _log_failure(letter, failed.reason)
+        except Exception as error:
+            # Whatever breaks in a post fails this post; its text may quote a header.
+            _log_failure(letter, type(error).__name__)
 
     def _open_at(self, host: str) -> asyncio.Semaphore:
         # Weakly held: a host is forgotten with its last post.
@@ -120,10 +120,10 @@ class Outbox:
         return open_here
 
 
-def _log_failure(registration: Registration, reason: str) -> None:
+def _log_failure(letter: Letter, reason: str) -> None:
     logger.warning(
         "a2a_server.push.failed",
-        task_id=registration.task_id,
-        host=registration.host,
+        task_id=letter.registration.task_id,
+        host=letter.registration.host,
         reason=reason,
     )

@@ -65,3 +65,6 @@ class Registrations:
 
     def forget(self, task_id: str) -> None:
         self._by_task.pop(task_id, None)
+
+    def clear(self) -> None:
+        self._by_task.clear()

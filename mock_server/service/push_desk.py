@@ -56,7 +56,7 @@ class PushDesk:
     def tell(self, task: Task) -> None:
         """Post `task` as it is now to those who registered."""
         if self._notifier:
-            self._notifier.notify(task.id, lambda: encode_task(task))
+            self._notifier.notify(task, encode_task)
 
     async def set(self, operation: SetPushConfig) -> PushConfig:
         """Register a configuration and return it with its id.
@@ -89,10 +89,10 @@ class PushDesk:
         """Tell that callback no more; it need not be registered."""
         self._serving(operation.task_id).remove(operation.task_id, operation.config_id)
 
-    def forget(self, task_id: str) -> None:
-        """Drop the configurations of a task that the store has dropped."""
+    def clear(self) -> None:
+        """Drop every configuration."""
         if self._notifier:
-            self._notifier.forget(task_id)
+            self._notifier.clear()
 
     async def drain(self, seconds: float) -> None:
         """Give what is to be posted `seconds`."""

@@ -87,7 +87,9 @@ class Service:
         self._settings = settings
         self.conversations = Conversations(settings.max_contexts)
         lifetime_seconds = max(TASK_LIFETIME_SECONDS, settings.replay_seconds)
-        self._store = TaskStore(Limits(lifetime_seconds), world.elapsed_seconds)
+        self._store = TaskStore(
+            Limits(lifetime_seconds), world.elapsed_seconds, notifier and notifier.forget
+        )
         self.push = PushDesk(self._store, notifier, settings.profile)
         self._replays: Shelf[Key] = Shelf(Limits(settings.replay_seconds), world.elapsed_seconds)
         self._running: dict[str, _Running] = {}
@@ -136,7 +138,7 @@ class Service:
         """Cancel what runs and forget every conversation, task, answer and trace."""
         for running in [*self._running.values()]:
             self._cancel_running(running, CancelReason.ORCHESTRATOR)
-        for kept in (self.conversations, self._store, self._replays, self.traces):
+        for kept in (self.conversations, self._store, self.push, self._replays, self.traces):
             kept.clear()
 
     async def drain(self, seconds: float) -> None:

@@ -28,11 +28,20 @@ class _Kept:
 
 
 class Shelf(Generic[KeyT]):
-    """Snapshots by key. Past a limit the one that was put there first is forgotten first."""
+    """Snapshots by key. Past a limit the one that was put there first is forgotten first.
 
-    def __init__(self, limits: Limits, elapsed_seconds: Callable[[], float]) -> None:
+    `on_forgotten` hears of those that go for their age or for want of room.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        elapsed_seconds: Callable[[], float],
+        on_forgotten: Callable[[KeyT], None] | None = None,
+    ) -> None:
         self._limits = limits
         self._elapsed_seconds = elapsed_seconds
+        self._on_forgotten = on_forgotten
         self._kept: OrderedDict[KeyT, _Kept] = OrderedDict()
         self._size_bytes = 0
 
@@ -66,7 +75,7 @@ class Shelf(Generic[KeyT]):
         # All live equally long, so the oldest expire first.
         now = self._elapsed_seconds()
         while self._kept and next(iter(self._kept.values())).expires_at <= now:
-            self._forget(next(iter(self._kept)))
+            self._forget_oldest()
 
     def _forget_surplus(self) -> None:
         """Make room; the last one stays, however large it is."""
@@ -74,4 +83,10 @@ class Shelf(Generic[KeyT]):
         while len(self._kept) > 1 and (
             len(self._kept) > limits.max_count or self._size_bytes > limits.max_bytes
         ):
-            self._forget(next(iter(self._kept)))
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        key = next(iter(self._kept))
+        self._forget(key)
+        if self._on_forgotten:
+            self._on_forgotten(key)

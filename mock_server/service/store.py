@@ -15,10 +15,15 @@ from mock_server.service.snapshot import Snapshot
 class TaskStore:
     """Every task of this process that is not forgotten."""
 
-    def __init__(self, limits: Limits, elapsed_seconds: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        elapsed_seconds: Callable[[], float],
+        on_forgotten: Callable[[str], None] | None = None,
+    ) -> None:
         self._live: dict[str, LiveTask] = {}
         self._resting: dict[str, Snapshot] = {}
-        self._settled: Shelf[str] = Shelf(limits, elapsed_seconds)
+        self._settled: Shelf[str] = Shelf(limits, elapsed_seconds, on_forgotten)
 
     def find(self, task_id: str) -> LiveTask | Snapshot | None:
         return self._live.get(task_id) or self._resting.get(task_id) or self._settled.find(task_id)

@@ -25,6 +25,7 @@ from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
 from mock_server.project.auth import JwtAuth
+from mock_server.push.notifier import Notifier
 from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
@@ -134,12 +135,15 @@ async def _serving(
     ping_seconds: float = 15.0,
     auth: JwtAuth | None = None,
     run_action: RunAction = run_action,
+    notifier: Notifier | None = None,
     **settings: Unpack[Limits],
 ) -> AsyncGenerator[Mock]:
     assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
-    card = agent_card(assistant, CardSettings(url, "A small bank"))
+    card = agent_card(
+        assistant, CardSettings(url, "A small bank", offers_push=notifier is not None)
+    )
     site = Site(card, "bank", "abc", max_body_bytes, ping_seconds, auth)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
         mock = Mock(url, client)
@@ -152,7 +156,7 @@ async def _serving(
         )
         ready = asyncio.Event()
         brain = Brain(assistant, run_action)
-        async with Service(brain, world, ServiceSettings(**settings)) as service:
+        async with Service(brain, world, ServiceSettings(**settings), notifier) as service:
             server = Server(create_app(service, site, world.now), ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             await ready.wait()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from mock_server.errors import PostFailed, PushRefused
+from mock_server.push.letters import Letter
 from mock_server.push.outbox import Limits, Outbox
 from mock_server.push.registrations import Registration
 from mock_server.tasks.push_config import PushConfig
@@ -35,8 +36,9 @@ class Callbacks:
                 self._news.clear()
                 await self._news.wait()
 
-    async def post(self, registration: Registration, body: bytes) -> None:
-        name = f"{registration.task_id}:{body.decode()}"
+    async def post(self, letter: Letter) -> None:
+        registration = letter.registration
+        name = f"{registration.task_id}:{letter.body.decode()}"
         self.begun.append(name)
         self._open += 1
         self.most_open = max(self._open, self.most_open)
@@ -57,9 +59,9 @@ async def test_posts_of_a_task_arrive_in_order() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         for number in range(5):
-            outbox.put(to("a"), b"%d" % number)
+            outbox.put(Letter(to("a"), b"%d" % number))
         await outbox.drain(10)
-        outbox.put(to("a"), b"later")
+        outbox.put(Letter(to("a"), b"later"))
         await outbox.drain(10)
     assert callbacks.done == [*(f"a:{number}" for number in range(5)), "a:later"]
     assert callbacks.most_open == 1
@@ -70,9 +72,9 @@ async def test_stuck_callback_delays_nobody_else() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         for body in (b"1", b"2"):
-            outbox.put(to("stuck"), body)
-            outbox.put(to("free"), body)
-        outbox.put(to("stuck", "other"), b"3")
+            outbox.put(Letter(to("stuck"), body))
+            outbox.put(Letter(to("free"), body))
+        outbox.put(Letter(to("stuck", "other"), b"3"))
         await callbacks.finish(2)
         assert callbacks.done == ["free:1", "free:2"]
         assert "stuck:2" not in callbacks.begun
@@ -87,7 +89,7 @@ async def test_failed_post_is_logged_and_not_repeated(caplog: pytest.LogCaptureF
     callbacks = Callbacks(errors={f"a:{n}": error for n, error in enumerate(failures)})
     async with Outbox(callbacks.post) as outbox:
         for number in range(4):
-            outbox.put(to("a", host="hooks.example"), b"%d" % number)
+            outbox.put(Letter(to("a", host="hooks.example"), b"%d" % number))
         await outbox.drain(10)
     assert callbacks.begun == ["a:0", "a:1", "a:2", "a:3"]
     assert callbacks.done == ["a:3"]
@@ -101,11 +103,11 @@ async def test_pending_posts_are_bounded(caplog: pytest.LogCaptureFixture) -> No
     callbacks = Callbacks()
     async with Outbox(callbacks.post, Limits(pending_posts=2)) as outbox:
         for body in (b"1", b"2", b"3"):
-            outbox.put(to("stuck"), body)
+            outbox.put(Letter(to("stuck"), body))
         assert "too many posts are pending" in caplog.text
         callbacks.let_go.set()
         await outbox.drain(10)
-        outbox.put(to("stuck"), b"4")
+        outbox.put(Letter(to("stuck"), b"4"))
         await outbox.drain(10)
     assert callbacks.done == ["stuck:1", "stuck:2", "stuck:4"]
 
@@ -116,9 +118,9 @@ async def test_hanging_host_does_not_hold_all_connections() -> None:
     limits = Limits(open_posts=3, open_per_host=2)
     async with Outbox(callbacks.post, limits) as outbox:
         for number in range(5):
-            outbox.put(to(f"stuck{number}", host="slow"), b"")
+            outbox.put(Letter(to(f"stuck{number}", host="slow"), b""))
         for number in range(5):
-            outbox.put(to(f"free{number}", host="fast"), b"")
+            outbox.put(Letter(to(f"free{number}", host="fast"), b""))
         await callbacks.finish(5)
         assert all(name.startswith("free") for name in callbacks.done)
         assert sum(name.startswith("stuck") for name in callbacks.begun) == 2
@@ -133,8 +135,8 @@ async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> No
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         await outbox.drain(10)
-        outbox.put(to("stuck"), b"1")
-        outbox.put(to("stuck"), b"2")
+        outbox.put(Letter(to("stuck"), b"1"))
+        outbox.put(Letter(to("stuck"), b"2"))
         await outbox.drain(0.01)
     assert callbacks.begun == ["stuck:1"]
     assert callbacks.done == []
@@ -145,6 +147,6 @@ async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> No
 async def test_leaving_waits_for_nobody() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
-        outbox.put(to("stuck"), b"1")
+        outbox.put(Letter(to("stuck"), b"1"))
         await asyncio.sleep(0)
     assert callbacks.done == []
