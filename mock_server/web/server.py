@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mock_server.service.service import Service
+from mock_server.web.connection import OpenHandedProtocol
 
 DRAIN_SECONDS = 5
 # Answers to turns that were cut off still go out.
@@ -29,6 +30,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=OpenHandedProtocol,
                 log_config=None,
                 access_log=False,
                 lifespan="off",
