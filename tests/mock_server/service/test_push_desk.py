@@ -1,0 +1,171 @@
+"""The operations on push configurations, as the edges above the service see them."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+
+import pytest
+
+from mock_server.errors import RpcError
+from mock_server.profiles import RASA, Profile
+from mock_server.push.addresses import Address
+from mock_server.push.guard import Destination, Guard
+from mock_server.push.notifier import Notifier
+from mock_server.push.policy import UrlPolicy
+from mock_server.push.registrations import MAX_CONFIGS_PER_TASK
+from mock_server.service.live_task import LiveTask
+from mock_server.service.push_desk import PushDesk
+from mock_server.service.shelf import Limits
+from mock_server.service.snapshot import snapshot
+from mock_server.service.store import TaskStore
+from mock_server.tasks.push_config import PushConfig
+from mock_server.tasks.task import Status, Task, TaskState
+from mock_server.wire.operations import (
+    DeletePushConfig,
+    GetPushConfig,
+    ListPushConfigs,
+    SetPushConfig,
+)
+
+pytestmark = pytest.mark.anyio
+
+STRICT = Profile("a2a", streams_begin_with_task=True, keeps_to_push_specification=True)
+HOOK = PushConfig("https://hooks.example/", "p")
+
+
+async def resolve(_: str) -> tuple[Address, ...]:
+    return (ip_address("8.8.8.8"),)
+
+
+async def send(_: Destination, __: Mapping[str, str], ___: bytes) -> None:
+    return
+
+
+def store() -> TaskStore:
+    tasks = TaskStore(Limits(60), lambda: 0.0)
+    tasks.begin(LiveTask(Task("t", "c", Status(TaskState.WORKING))))
+    return tasks
+
+
+@asynccontextmanager
+async def open_desk(profile: Profile = RASA) -> AsyncGenerator[PushDesk]:
+    async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
+        yield PushDesk(store(), notifier, profile)
+
+
+async def errors_of(desk: PushDesk, task_id: str) -> list[tuple[int, str]]:
+    """What each operation is answered with."""
+    found: list[tuple[int, str]] = []
+    with pytest.raises(RpcError) as caught:
+        await desk.set(SetPushConfig(task_id, HOOK))
+    found.append((caught.value.code, caught.value.message))
+    for ask in (
+        lambda: desk.get(GetPushConfig(task_id)),
+        lambda: desk.list(ListPushConfigs(task_id)),
+        lambda: desk.delete(DeletePushConfig(task_id, "p")),
+    ):
+        with pytest.raises(RpcError) as caught:
+            ask()
+        found.append((caught.value.code, caught.value.message))
+    return found
+
+
+@pytest.mark.req("PUSH-1", "HTTP-5a")
+async def test_push_that_is_off_is_no_operation_as_in_the_sdk() -> None:
+    desk = PushDesk(store(), None, RASA)
+    first, *others = await errors_of(desk, "t")
+    assert first == (-32004, "Push notifications are not supported by the agent")
+    assert others == [(-32004, "This operation is not supported")] * 3
+    assert not desk.is_open
+
+
+@pytest.mark.req("PUSH-1")
+async def test_inline_configuration_is_ignored_aloud(caplog: pytest.LogCaptureFixture) -> None:
+    desk = PushDesk(store(), None, RASA)
+    assert await desk.check(None) is None
+    assert caplog.text == ""
+    assert await desk.check(PushConfig("not a URL")) is None
+    assert "a2a_server.push.disabled" in caplog.text
+
+
+@pytest.mark.req("PUSH-1")
+async def test_push_that_is_off_is_an_error_of_its_own_in_the_specification() -> None:
+    desk = PushDesk(store(), None, STRICT)
+    assert {code for code, _ in await errors_of(desk, "t")} == {-32003}
+    with pytest.raises(RpcError) as caught:
+        await desk.check(HOOK)
+    assert caught.value.code == -32003
+
+
+@pytest.mark.req("PUSH-1", "HTTP-5")
+async def test_unknown_task_has_no_configurations() -> None:
+    async with open_desk() as desk:
+        assert await errors_of(desk, "nope") == [(-32001, "Task not found")] * 4
+
+
+@pytest.mark.req("PUSH-1", "HTTP-6")
+async def test_configurations_are_set_found_listed_and_deleted() -> None:
+    async with open_desk() as desk:
+        assert await desk.set(SetPushConfig("t", HOOK)) == HOOK
+        nameless = await desk.set(SetPushConfig("t", PushConfig(HOOK.url)))
+        assert nameless.id == "t"
+        assert desk.list(ListPushConfigs("t")) == (HOOK, nameless)
+        desk.delete(DeletePushConfig("t", "p"))
+        desk.delete(DeletePushConfig("t", "p"))
+        assert desk.list(ListPushConfigs("t")) == (nameless,)
+        desk.clear()
+        with pytest.raises(RpcError) as caught:
+            desk.get(GetPushConfig("t"))
+        assert (caught.value.code, caught.value.message) == (
+            -32603,
+            "Push notification config not found",
+        )
+
+
+@pytest.mark.req("HTTP-5a")
+@pytest.mark.parametrize(("profile", "found"), [(RASA, "p"), (STRICT, "q")])
+async def test_sdk_returns_the_first_configuration_whatever_its_id(
+    profile: Profile, found: str
+) -> None:
+    async with open_desk(profile) as desk:
+        for config_id in ("p", "q"):
+            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, config_id)))
+        assert desk.get(GetPushConfig("t", "q")).id == found
+        assert desk.get(GetPushConfig("t")).id == "p"
+
+
+@pytest.mark.req("PUSH-3")
+async def test_refused_configuration_is_invalid_params(caplog: pytest.LogCaptureFixture) -> None:
+    async with open_desk() as desk:
+        for url in ("http://127.0.0.1/secret", "ftp://secret.example/", "http://u:secret@x/"):
+            config = PushConfig(url)
+            with pytest.raises(RpcError) as caught:
+                await desk.check(config)
+            with pytest.raises(RpcError) as again:
+                await desk.set(SetPushConfig("t", config))
+            assert caught.value.code == again.value.code == -32602
+            assert caught.value.message == again.value.message
+            assert "127.0.0.1" not in caught.value.message
+            assert "secret" not in caught.value.message
+        assert desk.list(ListPushConfigs("t")) == ()
+    assert "a2a_server.push.refused" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_one_configuration_too_many_is_invalid_params() -> None:
+    async with open_desk() as desk:
+        for number in range(MAX_CONFIGS_PER_TASK):
+            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, f"{number}")))
+        with pytest.raises(RpcError) as caught:
+            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, "more")))
+        assert caught.value.code == -32602
+
+
+async def test_configurations_are_forgotten_with_their_task() -> None:
+    async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
+        tasks = TaskStore(Limits(60, max_count=1), lambda: 0.0, notifier.forget)
+        for task_id in ("t", "u"):
+            notifier.register(task_id, await notifier.check(HOOK))
+            tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED))))
+        assert notifier.configs("t") == ()
+        assert notifier.configs("u") == (HOOK,)
