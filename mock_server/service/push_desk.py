@@ -66,8 +66,9 @@ class PushDesk:
         """
         if self._notifier is None and not self._profile.keeps_to_push_specification:
             raise rpc_errors.push_not_offered()
+        checked = await _checked(self._serving(operation.task_id), operation.config)
+        # The task may have been forgotten meanwhile.
         notifier = self._serving(operation.task_id)
-        checked = await _checked(notifier, operation.config)
         try:
             return notifier.register(operation.task_id, checked)
         except PushRefused as refused:
