@@ -151,7 +151,7 @@ class ForcedState(BaseModel):
 
     model_config = STRICT
     kind: Literal["task_state"] = "task_state"
-    state: TaskState = Field(description="the state, spelt with underscores")
+    state: TaskState = Field(description=f"one of {', '.join(TaskState)}")
 
 
 class StuckWorking(BaseModel):

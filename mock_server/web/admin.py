@@ -1,5 +1,6 @@
 """The admin API: how tests look behind the mock and make it misbehave (server.md ADMIN)."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -34,7 +35,7 @@ from mock_server.web.admin_journal import (
     ReceivedList,
 )
 from mock_server.web.admin_model import ModelDesk, ModelSwitch, ModelView, ResetView
-from mock_server.web.admin_openapi import EVENT_STREAM, PREFIX, Operation, openapi
+from mock_server.web.admin_openapi import EVENT_STREAM, PREFIX, Endpoint, Operation, openapi
 from mock_server.web.journal import Journal
 
 
@@ -59,11 +60,7 @@ def admin_app(backstage: Backstage) -> ASGIApp:
     async def describe(_: Request) -> Response:
         return answer(document)
 
-    routes = [
-        Route(PREFIX + operation.path, operation.endpoint, methods=[operation.verb])
-        for operation in operations
-    ]
-    routes.append(Route(f"{PREFIX}/openapi.json", describe, methods=["GET"]))
+    routes = [*_routes(operations), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
     handlers = {Refused: _refuse, HTTPException: _refuse}
     return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), backstage.token)
 
@@ -119,6 +116,24 @@ def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
         Operation("POST", "/model/unload", model.unload, "Unload the model", answer=ModelView),
         Operation("GET", "/traces/{id}", contexts.trace, "Explain a turn", answer=TraceView),
     )  # fmt: skip
+
+
+def _routes(operations: Iterable[Operation]) -> Iterator[Route]:
+    """A route a path, so that a refused verb is told of those that there are."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, {})[operation.verb] = operation.endpoint
+    for path, endpoints in by_path.items():
+        yield Route(PREFIX + path, _dispatch(endpoints), methods=[*endpoints])
+
+
+def _dispatch(endpoints: Mapping[str, Endpoint]) -> Endpoint:
+    async def call(request: Request) -> Response:
+        # A HEAD is a GET whose body the server leaves out.
+        verb = "GET" if request.method == "HEAD" else request.method
+        return await endpoints[verb](request)
+
+    return call
 
 
 async def _refuse(_: Request, refusal: Exception) -> Response:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode, JsonSchemaValue
@@ -14,6 +15,8 @@ PREFIX = "/__admin"
 SCHEMAS = "#/components/schemas/{model}"
 EVENT_STREAM = "text/event-stream"
 
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -24,7 +27,7 @@ class Operation:
 
     verb: str
     path: str
-    endpoint: Callable[[Request], Awaitable[Response]]
+    endpoint: Endpoint
     summary: str
     answer: type | None = None
     query: type[BaseModel] | None = None

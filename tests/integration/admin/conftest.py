@@ -1,0 +1,152 @@
+"""The mock with its admin API on a real socket; pauses and chance are in the test's hand."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import httpx
+import pytest
+
+from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.model import Json
+from mock_server.dialogue.state import DialogueState
+from mock_server.faults.fault import Fault
+from mock_server.project.assemble import assemble
+from mock_server.service.brain import Brain
+from mock_server.service.feed import Feed
+from mock_server.service.service import Service, ServiceSettings
+from mock_server.service.world import real_world
+from mock_server.tasks.card import CardSettings, agent_card
+from mock_server.web.admin_model import ModelSwitch
+from mock_server.web.app import Page, Site, create_app
+from mock_server.web.backstage import arm_faults, with_backstage
+from mock_server.web.listener import bind, port_of
+from mock_server.web.server import Server
+
+DOMAIN = """
+slots:
+  recipient: {type: text}
+responses:
+  utter_ask_recipient: [{text: "To whom?"}]
+  utter_sent: [{text: "Sent to {recipient}."}]
+  utter_checked: [{text: "All is well."}]
+actions: [action_check, action_explain]
+"""
+FLOWS = """
+flows:
+  transfer_money:
+    description: send money to somebody
+    run_pattern_completed: false
+    steps:
+      - collect: recipient
+      - action: utter_sent
+  check_account:
+    description: check the account
+    run_pattern_completed: false
+    steps:
+      - action: action_check
+      - action: utter_checked
+  explain_fees:
+    description: explain the fees
+    run_pattern_completed: false
+    steps:
+      - action: action_explain
+"""
+CHUNKS = ("Your ", "fee ", "is ", "2 %.")
+
+
+@dataclass
+class Mock:
+    """A running mock: `paused` is set while action_check waits for `let_go`.
+
+    `slept` are the pauses that faults made; none of them took any time.
+    """
+
+    url: str
+    client: httpx.AsyncClient
+    paused: asyncio.Event = field(default_factory=asyncio.Event)
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    slept: list[float] = field(default_factory=list[float])
+
+    @property
+    def port(self) -> int:
+        return httpx.URL(self.url).port or 0
+
+    async def sleep(self, _: float) -> None:
+        self.paused.set()
+        await self.let_go.wait()
+
+    async def sleep_for_fault(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    async def arm(self, *faults: Mapping[str, Json]) -> list[str]:
+        """Arm `faults` by the admin API and return their ids."""
+        response = await self.client.post("/__admin/faults", json=[*faults])
+        assert response.status_code == 201, response.text
+        return [armed["id"] for armed in response.json()["faults"]]
+
+    async def admin(self, path: str, **query: str | int) -> httpx.Response:
+        """What a route of the admin API answers."""
+        response = await self.client.get(f"/__admin/{path}", params=query)
+        assert response.status_code == 200, response.text
+        return response
+
+
+def run_action(name: str, _: DialogueState) -> Iterator[Progress]:
+    if name == "action_check":
+        yield Paused(1)
+    if name == "action_explain":
+        for index, chunk in enumerate(CHUNKS):
+            yield ChunkStreamed(chunk, is_first=index == 0, is_last=index == len(CHUNKS) - 1)
+    yield ActionResult()
+
+
+@pytest.fixture
+def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
+    """Serve the small assistant."""
+    return _serving
+
+
+@asynccontextmanager
+async def _serving(
+    *,
+    faults: tuple[Fault, ...] = (),
+    seed: int | None = 1,
+    token: str | None = None,
+    interface: str = "127.0.0.1",
+) -> AsyncGenerator[Mock]:
+    assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
+    listener = bind(interface, 0)
+    url = f"http://{interface}:{port_of(listener)}/"
+    card = agent_card(assistant, CardSettings(url, "A small bank"))
+    site = Site(Page(card), "bank", "abc", 100_000)
+    async with httpx.AsyncClient(base_url=url, timeout=20) as client:
+        mock = Mock(url, client)
+        world = replace(real_world(), sleep=mock.sleep)
+        feed, ready = Feed(), asyncio.Event()
+        armed = arm_faults(faults, seed, feed)
+        settings = ServiceSettings()
+        async with Service(Brain(assistant, run_action), world, settings, feed=feed) as service:
+            app = with_backstage(
+                create_app(service, site, world.now),
+                service,
+                replace(world, sleep=mock.sleep_for_fault),
+                armed,
+                ModelSwitch(service.load, service.unload),
+                max_body_bytes=site.max_body_bytes,
+                token=token,
+            )
+            server = Server(app, ready.set)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            await ready.wait()
+            try:
+                yield mock
+            finally:
+                mock.let_go.set()
+                service.reset()
+                feed.close()
+                server.should_exit = True
+                await serving
+                listener.close()

@@ -1,0 +1,110 @@
+"""Tampered streams, frame by frame."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mock_server.faults.effects import (
+    ConnectionReset,
+    DuplicateEvents,
+    Effect,
+    NoFinalEvent,
+    ReorderedEvents,
+    TruncatedStream,
+    WrongId,
+)
+from mock_server.faults.streams import Bytes, Cut, Step, StreamTampering
+
+PING = b": ping\r\n\r\n"
+
+
+def frame(number: int, *, is_final: bool = False) -> bytes:
+    document = {"id": 1, "result": {"number": number, "final": is_final}}
+    return b"data: " + json.dumps(document, separators=(",", ":")).encode() + b"\r\n\r\n"
+
+
+def stream(count: int) -> list[bytes]:
+    return [frame(number, is_final=number == count) for number in range(1, count + 1)]
+
+
+def played(effects: Sequence[Effect], frames: Sequence[bytes]) -> list[Step]:
+    tampering = StreamTampering(tuple(effects))
+    steps = [step for one in frames for step in tampering.frame(one)]
+    return [*steps, *tampering.end()]
+
+
+def numbers(steps: Sequence[Step]) -> list[int]:
+    contents = [step.content for step in steps if isinstance(step, Bytes)]
+    return [json.loads(content[6:])["result"]["number"] for content in contents]
+
+
+@given(st.integers(0, 8))
+def test_untouched_stream_stays(count: int) -> None:
+    assert played([], stream(count)) == [*map(Bytes, stream(count))]
+
+
+@pytest.mark.req("ADMIN-1")
+def test_final_event_is_left_out() -> None:
+    assert numbers(played([NoFinalEvent()], stream(3))) == [1, 2]
+
+
+@pytest.mark.req("ADMIN-1")
+def test_events_are_repeated() -> None:
+    assert numbers(played([DuplicateEvents(times=3)], stream(2))) == [1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.req("ADMIN-1")
+@pytest.mark.parametrize(
+    ("count", "order"), [(0, []), (1, [1]), (2, [2, 1]), (3, [2, 1, 3]), (5, [2, 1, 4, 3, 5])]
+)
+def test_neighbours_change_places(count: int, order: list[int]) -> None:
+    assert numbers(played([ReorderedEvents()], stream(count))) == order
+
+
+@given(st.integers(0, 8), st.integers(2, 4), st.booleans(), st.booleans())
+def test_nothing_but_the_final_event_is_lost(
+    count: int, times: int, drops: bool, swaps: bool
+) -> None:
+    effects: list[Effect] = [DuplicateEvents(times=times)]
+    effects += [NoFinalEvent()] if drops else []
+    effects += [ReorderedEvents()] if swaps else []
+    kept = range(1, count if drops else count + 1)
+    assert sorted(numbers(played(effects, stream(count)))) == sorted([*kept] * times)
+
+
+@pytest.mark.req("ADMIN-1")
+@pytest.mark.parametrize("ending", ["cut", "clean"])
+@given(st.integers(0, 4))
+def test_truncated_stream_ends_in_the_midst_of_an_event(ending: str, after: int) -> None:
+    effect = TruncatedStream.model_validate({"after_events": after, "ending": ending})
+    *whole, half, cut = played([effect], stream(5))
+    assert numbers(whole) == [*range(1, after + 1)]
+    assert isinstance(half, Bytes)
+    assert stream(5)[after].startswith(half.content)
+    assert len(half.content) < len(stream(5)[after])
+    assert cut == Cut(ending)
+
+
+@pytest.mark.req("ADMIN-1")
+def test_reset_comes_after_the_first_event() -> None:
+    steps = played([ConnectionReset(when="during")], stream(3))
+    assert steps == [Bytes(frame(1)), Cut("reset")]
+
+
+def test_cut_ends_repetition_and_what_is_held() -> None:
+    effects = [TruncatedStream(after_events=1), DuplicateEvents(), ReorderedEvents()]
+    steps = played(effects, stream(5))
+    assert [type(step) for step in steps] == [Bytes, Bytes, Cut]
+
+
+def test_comments_pass_and_count_as_no_event() -> None:
+    steps = played([TruncatedStream(after_events=1), ReorderedEvents()], [PING, *stream(1)])
+    assert steps == [Bytes(PING), Bytes(frame(1, is_final=True))]
+
+
+def test_each_event_is_tampered_with() -> None:
+    steps = played([WrongId(id="x")], stream(2))
+    assert all(isinstance(step, Bytes) and b'"id":"x"' in step.content for step in steps)
