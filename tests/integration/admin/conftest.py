@@ -87,7 +87,7 @@ class Mock:
         assert response.status_code == 201, response.text
         return [armed["id"] for armed in response.json()["faults"]]
 
-    async def admin(self, path: str, **query: str | int) -> httpx.Response:
+    async def admin(self, path: str, /, **query: str | int) -> httpx.Response:
         """What a route of the admin API answers."""
         response = await self.client.get(f"/__admin/{path}", params=query)
         assert response.status_code == 200, response.text
