@@ -19,14 +19,22 @@ from mock_server.dialogue.commands import (
     ReportError,
     Restart,
     SearchAndReply,
+    SessionEnd,
     SessionStart,
     SetSlot,
     SkipQuestion,
     StartFlow,
 )
 from mock_server.dialogue.corrections import push_correction
-from mock_server.dialogue.events import Frame, FrameRemoved, FrameType, SlotSet, SlotSource
-from mock_server.dialogue.lifecycle import ERROR_PATTERN, interrupt, resume, start
+from mock_server.dialogue.events import (
+    Frame,
+    FrameRemoved,
+    FrameType,
+    SessionEnded,
+    SlotSet,
+    SlotSource,
+)
+from mock_server.dialogue.lifecycle import ERROR_PATTERN, cancel_frames, interrupt, resume, start
 from mock_server.dialogue.model import Json, SlotType
 from mock_server.dialogue.plan import Plan
 from mock_server.dialogue.stack import Stack, active_frame, active_group, roots
@@ -129,6 +137,9 @@ def _push_pattern(turn: Turn, command: Command) -> Steps:
             yield from turn.push(ERROR_PATTERN, context=context)
         case StartFlow(flow_id=flow_id):
             yield from turn.push(flow_id)
+        case SessionEnd():
+            yield from cancel_frames(turn, turn.stack)
+            yield SessionEnded()
         case _:
             yield from turn.push(PATTERNS[type(command)])
 

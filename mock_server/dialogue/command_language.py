@@ -21,6 +21,7 @@ from mock_server.dialogue.commands import (
     ReportError,
     Restart,
     SearchAndReply,
+    SessionEnd,
     SessionStart,
     SetSlot,
     SkipQuestion,
@@ -169,6 +170,7 @@ _MAKERS: Mapping[str, Callable[[Arguments], Command | None]] = {
     "CannotHandle": _make_cannot_handle,
     "Error": _one(ReportError),
     "SessionStart": _none(SessionStart()),
+    "SessionEnd": _none(SessionEnd()),
     "Restart": _none(Restart()),
     "Noop": _none(Noop()),
 }

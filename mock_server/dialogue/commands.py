@@ -79,6 +79,11 @@ class SessionStart:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionEnd:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     pass
 
@@ -106,6 +111,7 @@ Command: TypeAlias = (
     | CannotHandle
     | ReportError
     | SessionStart
+    | SessionEnd
     | Restart
     | HandleCodeChange
     | Noop

@@ -16,6 +16,8 @@ from mock_server.dialogue.events import (
     ActionRequested,
     ActionResult,
     Event,
+    Frame,
+    FrameMoved,
     FrameRemoved,
     Listened,
     SessionStarted,
@@ -27,6 +29,7 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.lifecycle import cancel_frames
 from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.moved_steps import moved_step
 from mock_server.dialogue.stack import index_of, is_root
 from mock_server.dialogue.state import DialogueState, apply
 from mock_server.dialogue.steps import run_until_listening
@@ -61,6 +64,14 @@ def advance(
     return _folding(turn, _turn(turn, message))
 
 
+def open_session(
+    assistant: Assistant, state: DialogueState
+) -> Generator[Event, ActionResult | None, None]:
+    """Yield the events of the session's start, as the first turn else does before its message."""
+    turn = Turn(assistant, state)
+    return _folding(turn, _start_session(turn))
+
+
 def cancel(assistant: Assistant, state: DialogueState) -> Iterator[Event]:
     """Yield the events that end all that is on the stack, as `tasks/cancel` and a timeout do.
 
@@ -90,6 +101,8 @@ def _turn(turn: Turn, message: UserMessage) -> Steps:
     yield UserUttered(message.text, message.metadata)
     for name, value in message.seeded_slots:
         yield SlotSet(name, value, SlotSource.ORCHESTRATOR)
+    for action in turn.assistant.actions_every_turn:
+        yield from _run_beside(turn, action)
     if message.text or message.commands is not None or not message.seeded_slots:
         understood = _understood(turn, message)
         yield understood
@@ -106,15 +119,18 @@ def _understood(turn: Turn, message: UserMessage) -> Understood:
 
 def _start_session(turn: Turn) -> Steps:
     yield SessionStarted()
-    if SESSION_START not in turn.assistant.actions:
-        return
-    outcome = (yield ActionRequested(SESSION_START)) or ActionResult()
+    if SESSION_START in turn.assistant.actions:
+        yield from _run_beside(turn, SESSION_START)
+
+
+def _run_beside(turn: Turn, action: str) -> Steps:
+    """Run `action` of no flow: where it fails, the user's message goes its way."""
+    outcome = (yield ActionRequested(action)) or ActionResult()
     if outcome.failure is None:
-        yield from record_outcome(turn, SESSION_START, outcome)
+        yield from record_outcome(turn, action, outcome)
     else:
-        # No flow runs yet that could fail; the user's message goes its way.
-        yield ActionExecuted(SESSION_START, outcome.failure)
-        yield Warned(f"action {SESSION_START!r} failed: {dict(outcome.failure)}")
+        yield ActionExecuted(action, outcome.failure)
+        yield Warned(f"action {action!r} failed: {dict(outcome.failure)}")
 
 
 def _follow_assistant(turn: Turn) -> Steps:
@@ -124,12 +140,21 @@ def _follow_assistant(turn: Turn) -> Steps:
             yield SlotSet(name, turn.assistant.slots[name].initial_value, SlotSource.INITIAL)
     stale = next(filter(turn.is_stale, turn.stack), None)
     while stale:
-        yield Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left")
-        start = index_of(turn.stack, stale.id)
-        end = next((i for i in range(start + 1, len(turn.stack)) if is_root(turn.stack[i])), None)
-        for frame in reversed(turn.stack[start:end]):
-            yield FrameRemoved(frame.id)
+        flow = turn.assistant.flows.get(stale.flow_id)
+        target = moved_step(flow, stale.step_id) if flow else None
+        if target:
+            yield FrameMoved(stale.id, target)
+        else:
+            yield from _leave_stale(turn, stale)
         stale = next(filter(turn.is_stale, turn.stack), None)
+
+
+def _leave_stale(turn: Turn, stale: Frame) -> Steps:
+    yield Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left")
+    start = index_of(turn.stack, stale.id)
+    end = next((i for i in range(start + 1, len(turn.stack)) if is_root(turn.stack[i])), None)
+    for frame in reversed(turn.stack[start:end]):
+        yield FrameRemoved(frame.id)
 
 
 def _cancel(turn: Turn) -> Steps:

@@ -53,6 +53,11 @@ class SessionStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """The next message begins another session; slots are carried over to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class UserUttered:
     """`text` without slot markers; `metadata` is the message's, less `slots`."""
 
@@ -197,6 +202,7 @@ class Warned:
 
 Event: TypeAlias = (
     SessionStarted
+    | SessionEnded
     | UserUttered
     | Understood
     | CommandDropped

@@ -52,6 +52,8 @@ class SlotValidation:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
+    """`action_every_turn` is the action that a controlled slot has run in every turn."""
+
     name: str
     type: SlotType
     initial_value: Json = None
@@ -60,6 +62,7 @@ class Slot:
     max_value: float | None = None
     filler: SlotFiller = SlotFiller.FROM_LLM
     validation: SlotValidation | None = None
+    action_every_turn: str | None = None
     is_builtin: bool = False
     location: Location = field(default=NOWHERE, compare=False)
 
@@ -166,13 +169,17 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """One variation of a response; `condition` is a predicate over slots, None always holds."""
+    """One variation of a response; `condition` is a predicate over slots, None always holds.
+
+    `translations` have the text in further languages, by their code.
+    """
 
     text: str = ""
     buttons: tuple[Button, ...] = ()
     condition: str | None = None
     channel: str | None = None
     is_jinja: bool = False
+    translations: Mapping[str, str] = field(default_factory=dict[str, str])
     image: str | None = None
     custom: Json = None
 
@@ -204,12 +211,14 @@ class Assistant:
 
     assistant_id: str | None = None
     language: str = "en"
+    additional_languages: tuple[str, ...] = ()
     flows: Mapping[str, Flow] = field(default_factory=dict[str, Flow])
     slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
     responses: Mapping[str, tuple[Variation, ...]] = field(
         default_factory=dict[str, tuple[Variation, ...]]
     )
     actions: frozenset[str] = frozenset()
+    actions_every_turn: tuple[str, ...] = ()
     max_characters: int | None = None
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     understand: tuple[UnderstandRule, ...] = ()

@@ -40,18 +40,19 @@ def _holds(condition: str | None, document: Document) -> bool:
 def say(
     name: str, variation: Variation, document: Document, arguments: Mapping[str, Json]
 ) -> BotUttered:
-    """Return what the bot says with `variation` of response `name`.
+    """Return what the bot says with `variation` of response `name`, in the slot `language`.
 
     Raises:
         TemplateFailed: the variation's Jinja fails on the values of now.
     """
     fill_in = render_response if variation.is_jinja else fill
+    text = variation.translations.get(str(document["slots"].get("language")), variation.text)
     buttons = tuple(
         Button(fill(button.title, document, arguments), fill(button.payload, document, arguments))
         for button in variation.buttons
     )
     return BotUttered(
-        text=fill_in(variation.text, document, arguments),
+        text=fill_in(text, document, arguments),
         buttons=buttons,
         response=name,
         image=fill(variation.image, document, arguments) if variation.image else None,

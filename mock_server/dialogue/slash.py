@@ -13,6 +13,7 @@ from mock_server.dialogue.commands import (
     CannotHandle,
     Command,
     Restart,
+    SessionEnd,
     SessionStart,
     SetSlot,
     StartFlow,
@@ -22,7 +23,11 @@ from mock_server.dialogue.model import Assistant, Json
 INVALID_INTENT = "cannot_handle_invalid_intent"
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
 SEPARATOR = re.compile(r"([;\n])")
-SESSION_INTENTS = {"session_start": SessionStart(), "restart": Restart()}
+SESSION_INTENTS = {
+    "session_start": SessionStart(),
+    "session_end": SessionEnd(),
+    "restart": Restart(),
+}
 
 
 def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:

@@ -13,6 +13,7 @@ from mock_server.dialogue.events import (
     FrameRemoved,
     Listened,
     Restarted,
+    SessionEnded,
     SessionStarted,
     SlotSet,
     UserUttered,
@@ -78,6 +79,8 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
             return _changed(state, is_listening=True)
         case SessionStarted():
             return _changed(state, is_started=True)
+        case SessionEnded():
+            return _changed(state, is_started=False)
         case Restarted():
             slots = state.initial_slots
             return DialogueState(slots=slots, initial_slots=slots, is_listening=False)

@@ -14,17 +14,24 @@ from mock_server.project.lint import lint
 from mock_server.project.mock_file import MockFile, read_mock_file
 from mock_server.project.nodes import Node, parse
 from mock_server.project.references import check_references
+from mock_server.project.usage import Texts, check_usage
+
+CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """A project's texts by their role; keys are the names that messages use."""
+    """A project's texts by their role; keys are the names that messages use.
+
+    `code` are the Python files of its actions, read only to see which names occur there.
+    """
 
     domain: Mapping[str, str] = field(default_factory=dict[str, str])
     flows: Mapping[str, str] = field(default_factory=dict[str, str])
     config: Mapping[str, str] = field(default_factory=dict[str, str])
     endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
     mock: Mapping[str, str] = field(default_factory=dict[str, str])
+    code: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +71,26 @@ def assemble_sources(
     assistant = Assistant(
         assistant_id=config.assistant_id,
         language=config.language,
+        additional_languages=config.additional_languages,
         flows={**base.flows, **files.flows},
         slots=slots,
         responses={**base.responses, **domain.responses},
         actions=frozenset(domain.actions),
+        actions_every_turn=_every_turn(slots.values()),
         max_characters=config.max_characters,
         rejected_scope=mock.rejected_scope,
         understand=mock.understand,
+        clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
     check_references(assistant, mentions, found)
     stubbed = {name: stub.location for name, stub in mock.stubs.by_action.items()}
     lint(assistant, files.flows, mentions, stubbed, found)
+    if not found.errors():  # a misspelled name would be reported as an unused one, too
+        texts = Texts(
+            sources.flows.values(), sources.mock.values(), sources.code.values(), base.responses
+        )
+        check_usage(assistant, domain, mentions, texts, found)
     return Assembled(
         assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
     )
@@ -90,6 +105,15 @@ def _declared(domain: Domain, builtin_slots: Mapping[str, Slot]) -> Mapping[str,
     return {
         name: replace(slot, is_builtin=name in builtin_slots) for name, slot in domain.slots.items()
     }
+
+
+def _every_turn(slots: Iterable[Slot]) -> tuple[str, ...]:
+    actions = (slot.action_every_turn for slot in slots)
+    return tuple(dict.fromkeys(action for action in actions if action is not None))
+
+
+def _is_true(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in {"true", "1"}
 
 
 def _parsed(texts: Mapping[str, str], found: Findings) -> Mapping[str, Node | None]:
@@ -110,4 +134,5 @@ def _by_role(texts: Mapping[str, str]) -> Sources:
         config=role(lambda file: file in {"config.yml", "config/config.yml"}),
         endpoints=role(lambda file: file == "endpoints.yml"),
         mock=role(lambda file: file == "mock.yml"),
+        code=role(lambda file: file.endswith(".py")),
     )

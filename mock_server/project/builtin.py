@@ -12,7 +12,8 @@ from mock_server.project.findings import Findings
 from mock_server.project.flows import read_flows
 from mock_server.project.nodes import Node, parse
 
-PROFILES = ("3.16",)
+SHARED = "shared"
+PROFILES = ("3.14", "3.16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,16 @@ class Builtin:
 def builtin(profile: str) -> Builtin:
     """The defaults of Rasa `profile`, one of PROFILES."""
     found = Findings()
-    domain = read_domain({"domain.yml": _root(profile, "domain.yml", found)}, found)
+    domain = read_domain({"domain.yml": _root(SHARED, "domain.yml", found)}, found)
     slots = {name: replace(slot, is_builtin=True) for name, slot in domain.slots.items()}
-    flows = read_flows({"flows.yml": _root(profile, "flows.yml", found)}, slots, found).flows
+    roots = {folder: _root(folder, "flows.yml", found) for folder in (SHARED, profile)}
+    flows = read_flows(roots, slots, found).flows
     if found.errors():
         raise ProjectError(found.errors())
     return Builtin(flows, slots, domain.responses)
 
 
-def _root(profile: str, file: str, found: Findings) -> Node | None:
-    name = f"patterns/{profile}/{file}"
+def _root(folder: str, file: str, found: Findings) -> Node | None:
+    name = f"patterns/{folder}/{file}"
     resource = files("mock_server.project").joinpath(name)
     return parse(name, resource.read_text(encoding="utf-8"), found)

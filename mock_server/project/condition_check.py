@@ -7,7 +7,7 @@ from mock_server.dialogue.conditions import compile_condition
 from mock_server.dialogue.model import Slot
 from mock_server.errors import ConditionError
 from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention
+from mock_server.project.mentions import Mention, MentionKind
 
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\{[^}]*\}")
 NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -20,7 +20,7 @@ NAMESPACES = frozenset({"slots", "context"})
 def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
     """Report a condition that pypred cannot read, or that names what no slot is.
 
-    One that Jinja writes while it runs cannot be judged.
+    One that Jinja writes while it runs cannot be judged. A guard has no context to look at.
     """
     if "{{" in mention.name:
         return
@@ -43,6 +43,9 @@ def _check_name(name: str, mention: Mention, slots: Mapping[str, Slot], found: F
         mend = f"write slots.{name}" if name in slots else 'put a text in quotes: "…"'
         text = f"{where}: {name!r} is neither in slots nor in context"
         found.fault(mention.location, "condition.no_namespace", text, mend)
+    elif namespace == "context" and mention.kind is MentionKind.GUARD:
+        text = f"{where}: {name!r} has no value while no flow runs, so the flow cannot start"
+        found.fault(mention.location, "condition.guard_context", text, "look at a slot instead")
     elif namespace == "slots" and slot not in slots:
         mend = suggestion(slot, slots) or "define it in the domain"
         found.fault(mention.location, "condition.unknown_slot", f"{where}: no slot {slot!r}", mend)

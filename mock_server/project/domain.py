@@ -8,7 +8,7 @@ from mock_server.errors import Location
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention
 from mock_server.project.nodes import MapNode, Node, ScalarNode
-from mock_server.project.reading import as_items, as_map, as_text, warn_unknown_keys
+from mock_server.project.reading import as_items, as_json, as_map, as_text, warn_unknown_keys
 from mock_server.project.responses import read_response
 from mock_server.project.slots import read_slot
 
@@ -41,6 +41,9 @@ def read_domain(roots: Mapping[str, Node | None], found: Findings) -> Domain:
         if node is None:
             continue
         warn_unknown_keys(node, DOMAIN_KEYS, found, "a domain")
+        if "forms" in node.entries and as_json(node.entries["forms"]):
+            text = "`forms` are ignored: flows collect slots"
+            found.warn(node.place("forms"), "ignored.forms", text)
         _read_slots(domain, node, found)
         _read_responses(domain, node, found)
         _read_actions(domain, node, found)

@@ -1,4 +1,4 @@
-"""The YAML files of a project folder, by their role (flows.md §1)."""
+"""The files of a project folder, by their role (flows.md §1)."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,6 +8,7 @@ from mock_server.project.assemble import Sources
 from mock_server.project.findings import Findings
 
 SUFFIXES = frozenset({".yml", ".yaml"})
+CODE = frozenset({".py"})
 
 
 def read_sources(
@@ -35,6 +36,7 @@ def read_sources(
         config=_one([folder / "config.yml", folder / "config" / "config.yml"], found),
         endpoints=_chosen(endpoints, folder / "endpoints.yml", found),
         mock=_chosen(mock, folder / "mock.yml", found),
+        code=_texts([folder / "actions.py", folder / "actions"], found, CODE),
     )
 
 
@@ -55,27 +57,30 @@ def _one(places: list[Path], found: Findings) -> Mapping[str, str]:
     return {}
 
 
-def _texts(places: list[Path], found: Findings) -> Mapping[str, str]:
-    """The texts of the files, and of the YAML files anywhere below the folders."""
+def _texts(
+    places: list[Path], found: Findings, suffixes: frozenset[str] = SUFFIXES
+) -> Mapping[str, str]:
+    """The texts of the files, and of those with such a suffix anywhere below the folders."""
     texts: dict[str, str] = {}
     for place in places:
-        for file in _yaml_files(place):
-            text = _text(file, found)
+        for file in _files(place, suffixes):
+            text = read_text(file, found)
             if text is not None:
                 texts[str(file)] = text
     return texts
 
 
-def _yaml_files(place: Path) -> Iterator[Path]:
+def _files(place: Path, suffixes: frozenset[str]) -> Iterator[Path]:
     if place.is_file():
         yield place
     elif place.is_dir():
         for file in sorted(place.rglob("*")):
-            if file.suffix in SUFFIXES and file.is_file():
+            if file.suffix in suffixes and file.is_file():
                 yield file
 
 
-def _text(file: Path, found: Findings) -> str | None:
+def read_text(file: Path, found: Findings) -> str | None:
+    """The text of `file`; None if it cannot be read, which is then a finding."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from mock_server.project.steps import StepReader
 
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")
+NLU_KEYS = frozenset({"nlu", "stories", "rules", "lookup", "synonyms", "regex"})
 FLOW_KEYS = (
     "description", "name", "if", "always_include_in_prompt", "run_pattern_completed",
     "nlu_trigger", "persisted_slots", "steps", "block_digressions", "ask_confirm_digressions",
@@ -46,6 +47,9 @@ def read_flows(
         if node is None:
             continue
         warn_unknown_keys(node, FILE_KEYS, found, "a flow file")
+        for key in NLU_KEYS & node.entries.keys():
+            text = f"`{key}` trains a model, and is ignored: only flows run here"
+            found.warn(node.place(key), "ignored.training_data", text)
         flows = as_map(node.entries.get("flows"), found, "flows")
         if flows is None:
             continue
@@ -105,7 +109,7 @@ def _guard(node: MapNode, what: str, mentions: list[Mention], found: Findings) -
     guard = as_text(node.entries.get("if"), found, f"`if` of {what}")
     if guard is not None:
         place = node.place("if")
-        mentions.append(Mention(MentionKind.CONDITION, guard, place, f"the guard of {what}"))
+        mentions.append(Mention(MentionKind.GUARD, guard, place, f"the guard of {what}"))
     return guard
 
 

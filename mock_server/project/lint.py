@@ -1,6 +1,6 @@
 """Faults of an assistant that loads: it would run, and go wrong on the way."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import (
@@ -13,10 +13,12 @@ from mock_server.dialogue.model import (
     SetSlotsStep,
     Step,
 )
+from mock_server.dialogue.stack import called_flows
 from mock_server.errors import Location
 from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.payloads import check_payload
 
 LINKABLE_PATTERNS = frozenset(
     {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
@@ -29,7 +31,7 @@ ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
 def lint(
     assistant: Assistant,
     flows: Mapping[str, Flow],
-    mentions: Iterable[Mention],
+    mentions: Sequence[Mention],
     stubbed: Mapping[str, Location],
     found: Findings,
 ) -> None:
@@ -37,7 +39,11 @@ def lint(
     for mention in mentions:
         _check_mention(assistant, mention, found)
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
+    begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
+    begun |= {m.name for m in mentions if m.kind is MentionKind.FLOW} | called
     for flow in flows.values():
+        _check_startable(flow, flow.id in begun, found)
+        _check_call_cycle(flow, assistant.flows, found)
         _check_prompts(assistant, flow, found)
         _check_persisted(assistant, flow, found)
         _check_links(flow, flow.id in called, found)
@@ -51,8 +57,12 @@ def lint(
 def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> None:
     place, by, name = mention.location, mention.by, mention.name
     match mention.kind:
-        case MentionKind.CONDITION:
+        case MentionKind.CONDITION | MentionKind.GUARD:
             check_condition(mention, assistant.slots, found)
+        case MentionKind.PAYLOAD:
+            check_payload(mention, assistant, found)
+        case MentionKind.LANGUAGE:
+            _check_language(assistant, mention, found)
         case MentionKind.RESPONSE:
             if name not in assistant.responses and name not in assistant.actions:
                 text = f"{by} names response {name!r}, which no domain file has"
@@ -64,8 +74,15 @@ def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> N
                 mend = suggestion(name, {*assistant.actions, *ACTIONS_WITHOUT_DOMAIN})
                 mend = mend or "add it to `actions`"
                 found.fault(place, "flow.unknown_action", text, mend)
-        case MentionKind.SLOT | MentionKind.FLOW:
+        case MentionKind.SLOT | MentionKind.FLOW | MentionKind.TEXT:
             pass
+
+
+def _check_language(assistant: Assistant, mention: Mention, found: Findings) -> None:
+    known = {assistant.language, *assistant.additional_languages}
+    if mention.name not in known:
+        text = f"{mention.by} is translated to {mention.name!r}, which config.yml does not list"
+        found.warn(mention.location, "response.language", text, "add it to `additional_languages`")
 
 
 def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
@@ -120,6 +137,22 @@ def _check_links(flow: Flow, is_called: bool, found: Findings) -> None:
                     found.fault(step.location, "flow.calls_itself", text)
             case _:
                 pass
+
+
+def _check_startable(flow: Flow, is_begun: bool, found: Findings) -> None:
+    is_closed = flow.guard is not None and flow.guard.strip().lower() == "false"
+    if is_closed and not (is_begun or flow.nlu_triggers):
+        text = f"flow {flow.id!r} never starts: its guard is false, and nothing calls or links it"
+        found.warn(flow.location, "flow.never_starts", text, "give it an nlu_trigger, or a caller")
+
+
+def _check_call_cycle(flow: Flow, flows: Mapping[str, Flow], found: Findings) -> None:
+    for step in flow.steps.values():
+        if isinstance(step, CallStep) and step.flow_id in flows and step.flow_id != flow.id:
+            reached = called_flows(step, flows)
+            if any(other.id == flow.id for other in reached):
+                text = f"flow {flow.id!r} calls {step.flow_id!r}, which calls it again"
+                found.warn(step.location, "flow.call_cycle", text)
 
 
 def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found: Findings) -> None:

@@ -173,7 +173,8 @@ def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | No
 def _content_hash(sources: Sources, folder: Path) -> str:
     """A hash of names and texts, the same wherever the folder lies."""
     texts = {
-        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock
+        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
+        **sources.code,
     }  # fmt: skip
     digest = hashlib.sha256()
     for name, text in sorted(texts.items()):

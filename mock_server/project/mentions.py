@@ -12,11 +12,17 @@ class MentionKind(StrEnum):
     ACTION = "action"
     FLOW = "flow"
     CONDITION = "condition"
+    GUARD = "guard"
+    PAYLOAD = "payload"
+    TEXT = "text"
+    LANGUAGE = "language"
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`name` is the source of a condition; `by` tells who mentions it, for a message.
+    """`name` is the source of a condition, a button's payload, or a text with holes.
+
+    `by` tells who mentions it, for a message.
 
     `own_slot` is the one slot that the condition of a rejection may look at.
     """

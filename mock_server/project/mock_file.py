@@ -83,9 +83,9 @@ def _refuse_keys(node: MapNode, found: Findings) -> None:
 def _profile(node: Node | None, found: Findings) -> str:
     profile = as_text(node, found, "patterns_profile")
     if node is not None and profile is not None and profile not in PROFILES:
-        text = f"patterns_profile {profile!r} is not supported by this version"
+        text = f"there is no patterns_profile {profile!r}"
         mend = f"expected one of {', '.join(PROFILES)}"
-        found.error(node.location, "mock.not_supported", text, mend)
+        found.error(node.location, "mock.choice", text, mend)
         return PROFILES[-1]
     return profile or PROFILES[-1]
 

@@ -1,6 +1,7 @@
 """One response of a domain: its variations and their buttons (flows.md §4.2)."""
 
 import re
+from collections.abc import Mapping
 
 from mock_server.dialogue.model import Button, Variation
 from mock_server.project.findings import Findings
@@ -44,22 +45,36 @@ def _variation(name: str, node: Node, mentions: list[Mention], found: Findings) 
         return None
     warn_unknown_keys(entries, VARIATION_KEYS, found, what)
     get = entries.entries.get
+    if "allow_interruptions" in entries.entries:
+        text = f"`allow_interruptions` of {what} is ignored: it is about voice"
+        found.warn(entries.place("allow_interruptions"), "ignored.voice", text)
     condition = _condition(what, get("condition"), found)
     if condition is not None:
         place = entries.place("condition")
         mentions.append(Mention(MentionKind.CONDITION, condition, place, f"response {name!r}"))
+    text = as_text(get("text"), found, f"text of {what}") or ""
+    is_jinja = _is_jinja(what, get("metadata"), found)
+    if not is_jinja:
+        mentions.append(Mention(MentionKind.TEXT, text, entries.place("text"), what))
+    translations = _translations(what, get("translation"), found)
+    for language in translations:
+        place = entries.place("translation")
+        mentions.append(Mention(MentionKind.LANGUAGE, language, place, what))
     return Variation(
-        text=as_text(get("text"), found, f"text of {what}") or "",
-        buttons=read_buttons(what, get("buttons") or get("quick_replies"), found),
+        text=text,
+        buttons=read_buttons(what, get("buttons") or get("quick_replies"), mentions, found),
         condition=condition,
         channel=as_text(get("channel"), found, f"channel of {what}"),
-        is_jinja=_is_jinja(what, get("metadata"), found),
+        is_jinja=is_jinja,
+        translations=translations,
         image=as_text(get("image"), found, f"image of {what}"),
         custom=as_json(get("custom")),
     )
 
 
-def read_buttons(what: str, node: Node | None, found: Findings) -> tuple[Button, ...]:
+def read_buttons(
+    what: str, node: Node | None, mentions: list[Mention], found: Findings
+) -> tuple[Button, ...]:
     """Buttons with a title; one without a payload sends its title."""
     buttons: list[Button] = []
     for item in as_items(node, found, f"buttons of {what}"):
@@ -71,8 +86,22 @@ def read_buttons(what: str, node: Node | None, found: Findings) -> tuple[Button,
         if title is None:
             found.error(item.location, "response.button", f"a button of {what} has no `title`")
             continue
+        if payload is not None:
+            place = entries.place("payload")
+            mentions.append(Mention(MentionKind.PAYLOAD, payload, place, f"button {title!r}"))
         buttons.append(Button(title, title if payload is None else payload))
     return tuple(buttons)
+
+
+def _translations(what: str, node: Node | None, found: Findings) -> Mapping[str, str]:
+    entries = as_map(node, found, f"translation of {what}")
+    if entries is None:
+        return {}
+    texts = {
+        language: as_text(text, found, f"translation of {what}")
+        for language, text in entries.entries.items()
+    }
+    return {language: text for language, text in texts.items() if text is not None}
 
 
 def _is_jinja(what: str, node: Node | None, found: Findings) -> bool:

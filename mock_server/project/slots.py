@@ -6,16 +6,17 @@ from mock_server.dialogue.model import (
     Json,
     Rejection,
     Slot,
-    SlotFiller,
     SlotType,
     SlotValidation,
 )
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mappings import read_action_every_turn, read_filler
 from mock_server.project.mentions import Mention, MentionKind
-from mock_server.project.nodes import MapNode, Node, ScalarNode
+from mock_server.project.nodes import MapNode, Node
 from mock_server.project.reading import (
+    as_bool,
     as_items,
     as_json,
     as_map,
@@ -31,11 +32,6 @@ SLOT_KEYS = (
     "mappings", "validation", "shared_for_coexistence", "auto_fill", "max_history", "description",
 )  # fmt: skip
 REJECTION_KEYS = ("if", "utter")
-NLU_MAPPINGS = frozenset(
-    {"from_entity", "from_intent", "from_text", "from_trigger_intent", "intent", "entity"}
-)
-CONTROLLED_MAPPINGS = frozenset({"controlled", "custom"})
-MAPPINGS = NLU_MAPPINGS | CONTROLLED_MAPPINGS | {"from_llm"}
 
 
 def read_slot(
@@ -47,6 +43,14 @@ def read_slot(
         return Slot(name, SlotType.ANY, location=place)
     entries = entries or MapNode(place, {}, {})
     warn_unknown_keys(entries, SLOT_KEYS, found, f"slot {name!r}")
+    if as_bool(
+        entries.entries.get("shared_for_coexistence"),
+        found,
+        f"shared_for_coexistence of {name!r}",
+        default=False,
+    ):
+        text = f"`shared_for_coexistence` of slot {name!r} is ignored: there is one system only"
+        found.warn(entries.place("shared_for_coexistence"), "ignored.coexistence", text)
     get = entries.entries.get
     values = as_texts(get("values"), found, f"values of slot {name!r}")
     slot = Slot(
@@ -55,7 +59,8 @@ def read_slot(
         values=values,
         min_value=as_number(get("min_value"), found, f"min_value of slot {name!r}"),
         max_value=as_number(get("max_value"), found, f"max_value of slot {name!r}"),
-        filler=_filler(name, get("mappings"), found),
+        filler=read_filler(name, get("mappings"), found),
+        action_every_turn=read_action_every_turn(name, get("mappings"), mentions, found),
         validation=_validation(name, get("validation"), mentions, found),
         location=place,
     )
@@ -94,24 +99,6 @@ def _initial(slot: Slot, node: Node, found: Findings) -> Json:
         text = f"initial_value of slot {slot.name!r}: found {value!r}, expected {error.expected}"
         found.error(node.location, "slot.initial_value", text)
         return None
-
-
-def _filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
-    """Who fills the slot; `mappings` is a list, and in the wild also one mapping or a name."""
-    items = (node,) if isinstance(node, MapNode | ScalarNode) else as_items(node, found, "mappings")
-    types: set[str] = set()
-    for item in items:
-        of = item.entries.get("type") if isinstance(item, MapNode) else item
-        spelled = as_text(of, found, f"a mapping of slot {name!r}")
-        if spelled is None:
-            continue
-        types.add(spelled)
-        if spelled not in MAPPINGS:
-            text = f"slot {name!r} has a mapping of unknown type {spelled!r}"
-            found.warn(item.location, "slot.mapping", text, suggestion(spelled, MAPPINGS))
-    if not types or "from_llm" in types:
-        return SlotFiller.FROM_LLM
-    return SlotFiller.CONTROLLED if types & CONTROLLED_MAPPINGS else SlotFiller.NLU
 
 
 def _validation(

@@ -109,6 +109,15 @@ def _collect(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
         if key in context.node.entries:
             text = f"`{key}` is no longer part of Rasa; it is ignored"
             context.found.warn(context.node.place(key), "flow.removed_key", text)
+    for key in ("silence_timeout", "dtmf"):
+        if key in context.node.entries:
+            text = f"`{key}` of {context.by} is ignored: a conversation over A2A is text, not voice"
+            context.found.warn(context.node.place(key), "ignored.voice", text)
+    if "reset_after_flow_ends" in context.node.entries:
+        text = "`reset_after_flow_ends` is deprecated"
+        mend = "name the slot in the flow's `persisted_slots` instead where it is false"
+        place = context.node.place("reset_after_flow_ends")
+        context.found.warn(place, "flow.deprecated_key", text, mend)
     return CollectStep(
         id,
         slot,

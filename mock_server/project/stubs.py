@@ -115,7 +115,7 @@ def _utterance(what: str, node: Node, mentions: list[Mention], found: Findings) 
     known = UTTERANCE_KEYS | IGNORED_UTTERANCE_KEYS
     return Utterance(
         text=as_text(get("text"), found, f"text of {what}") or "",
-        buttons=read_buttons(what, get("buttons"), found),
+        buttons=read_buttons(what, get("buttons"), mentions, found),
         response=response,
         arguments={k: as_json(v) for k, v in entries.entries.items() if k not in known},
         image=as_text(get("image"), found, f"image of {what}"),

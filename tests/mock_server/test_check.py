@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mock_server.check import problems_of
 from mock_server.cli import main
 
 BROKEN = """\
@@ -20,7 +21,7 @@ flows:
 DOMAIN = """\
 session_config: {start_session_after_expiry: false}
 slots: {amount: {type: float}}
-responses: {utter_done: [{text: Done.}]}
+responses: {utter_done: [{text: "Paid {amount}."}]}
 """
 GOOD = "flows: {pay: {description: Pay a bill., steps: [{action: utter_done}]}}"
 
@@ -80,17 +81,44 @@ def test_missing_folder_is_unreadable(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "there is no such folder" in capsys.readouterr().out
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("name", "problems"),
-    [
-        ("starterpack-retail-banking-en", 0),
-        ("starterpack-telco-en", 0),
-        ("rasa-quickstart", 0),
+# What is wrong with each public assistant, looked at one by one; an A2A server's own wishes aside.
+TRUE_PROBLEMS = {
+    "starterpack-retail-banking-en": [
+        # `if: False`, and no other flow calls or links it.
+        ("data/transfers/remove_payee.yml", 2, "flow.never_starts"),
+        # Nothing collects `address`, `sort_code` or `payee_name_to_remove`.
+        ("domain/cards/block_card.yml", 82, "response.unused"),
+        # The flow human_handoff runs it; the pack's actions do not have it (flows.md §12).
+        ("domain/human_handoff.yml", 3, "action.not_written"),
+        ("domain/transfers/add_payee.yml", 23, "response.unused"),
+        ("domain/transfers/remove_payee.yml", 8, "response.unused"),
     ],
-)
-def test_real_assistants_have_no_false_problems(
-    shared: Path, name: str, problems: int, capsys: pytest.CaptureFixture[str]
+    "starterpack-telco-en": [
+        # `reset_after_flow_ends: true` is deprecated, and the default anyway.
+        ("data/network/flow_reboot_router.yml", 8, "flow.deprecated_key"),
+    ],
+    "rasa-quickstart": [],
+    "calm-summit-masterclass-assistant": [
+        # `next: END` stands beside `then` of a branch, where nothing reads it.
+        ("data/flows.yml", 26, "flow.branch_key"),
+        ("data/flows.yml", 28, "flow.branch_key"),
+    ],
+}
+A2A = "validation.a2a_server."
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "expected"), TRUE_PROBLEMS.items())
+def test_only_true_problems_of_real_assistants_are_reported(
+    shared: Path, name: str, expected: list[tuple[str, int, str]]
 ):
-    assert main(["check", str(shared / "projects" / name)]) == (1 if problems else 0)
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{problems} problems, ")
+    folder = shared / "projects" / name
+    found = [
+        (str(Path(p.location.file).relative_to(folder)), p.location.line, p.code)
+        for p in problems_of(folder, {})
+    ]
+    assert [problem for problem in found if not problem[2].startswith(A2A)] == expected
+    assert sorted(code for _, _, code in found if code.startswith(A2A)) == [
+        f"{A2A}incompatible_session_config",
+        f"{A2A}missing_description",
+    ]

@@ -55,3 +55,12 @@ def test_every_field_of_a_variation_is_filled() -> None:
 def test_jinja_variation_is_rendered() -> None:
     variation = Variation("{{ name | upper }} {name}", is_jinja=True)
     assert say("utter_hi", variation, DOCUMENT, {}).text == "JOE {name}"
+
+
+def test_translation_follows_the_language_of_the_conversation() -> None:
+    variation = Variation("Hello {name}", translations={"de": "Hallo {name}"})
+    german = {**DOCUMENT, "slots": {**DOCUMENT["slots"], "language": "de"}}
+    french = {**DOCUMENT, "slots": {**DOCUMENT["slots"], "language": "fr"}}
+    assert say("utter_hi", variation, german, {}).text == "Hallo Joe"
+    assert say("utter_hi", variation, french, {}).text == "Hello Joe"
+    assert say("utter_hi", variation, DOCUMENT, {}).text == "Hello Joe"

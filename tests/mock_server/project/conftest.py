@@ -17,7 +17,7 @@ slots:
 actions: [action_pay]
 responses:
   utter_ask_amount: [{text: How much?}]
-  utter_done: [{text: Done.}]
+  utter_done: [{text: "Done, {colour}."}]
 """
 FLOWS = """\
 flows:
@@ -35,7 +35,10 @@ Report = Callable[..., list[str]]
 
 @pytest.fixture
 def report() -> Report:
-    """The problems of a project made of the texts given, each as a line; warnings say so."""
+    """The problems of a project made of the texts given, each as a line; warnings say so.
+
+    What is never used is left out unless asked for: most of these projects are fragments.
+    """
 
     def made(
         flows: str = FLOWS,
@@ -43,6 +46,9 @@ def report() -> Report:
         mock: str = "",
         config: str = "",
         environment: Mapping[str, str] | None = None,
+        *,
+        code: str = "",
+        with_unused: bool = False,
     ) -> list[str]:
         found = Findings()
         sources = Sources(
@@ -50,12 +56,14 @@ def report() -> Report:
             flows={"flows.yml": flows},
             config={"config.yml": config},
             mock={"mock.yml": mock},
+            code={"actions.py": code},
         )
         assemble_sources(sources, environment or {}, found)
         problems = sorted((*found.problems, *found.faults), key=lambda p: p.location)
         return [
             f"warning {problem}" if problem.severity is Severity.WARNING else str(problem)
             for problem in problems
+            if with_unused or not problem.code.endswith(".unused")
         ]
 
     return made

@@ -63,8 +63,8 @@ def test_name_defined_in_two_files_names_both():
     ],
 )
 def test_mappings_say_who_fills_a_slot(mappings: str, filler: SlotFiller):
-    slots = domain_of(f"slots: {{a: {{type: text, mappings: {mappings}}}}}").slots
-    assert slots["a"].filler is filler
+    domain, _ = read({"domain.yml": f"slots: {{a: {{type: text, mappings: {mappings}}}}}"})
+    assert domain.slots["a"].filler is filler
 
 
 def test_slot_has_validation_and_bounds():

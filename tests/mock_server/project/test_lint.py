@@ -126,8 +126,9 @@ def test_property_with_one_mistake_has_one_problem(report: Report, head: str, pr
 
 def test_persisted_slots_do_not_mix_with_reset_after_flow_ends(report: Report):
     step = "      - collect: amount\n        reset_after_flow_ends: false\n"
-    (found,) = report(flow(step, "    persisted_slots: [amount]\n"))
-    assert found.startswith("flows.yml:6: flow.mixed_persistence")
+    mixed, deprecated = report(flow(step, "    persisted_slots: [amount]\n"))
+    assert mixed.startswith("flows.yml:6: flow.mixed_persistence")
+    assert deprecated.startswith("warning flows.yml:7: flow.deprecated_key")
 
 
 def test_called_flow_may_not_link_nor_a_pattern_call(report: Report):
@@ -233,6 +234,41 @@ def test_domain_files_may_not_define_a_name_twice(report: Report):
 
 
 def test_config_of_the_wrong_shape(report: Report):
-    assert report(config="pipeline: [{name: x, user_input: {max_characters: many}}]") == [
-        "config.yml:1: yaml.type: max_characters: found 'many', expected a number"
-    ]
+    assert report(
+        config="pipeline: [{name: XCommandGenerator, user_input: {max_characters: many}}]"
+    ) == ["config.yml:1: yaml.type: max_characters: found 'many', expected a number"]
+
+
+def test_flow_that_nothing_starts_is_warned_of(report: Report):
+    (found,) = report(flow("      - action: utter_done\n", "    if: False\n"))
+    assert found.startswith("warning flows.yml:2: flow.never_starts")
+
+
+@pytest.mark.parametrize(
+    ("head", "mock"),
+    [
+        ("    nlu_trigger: [{intent: pay}]\n", ""),
+        ("", "understand: [{match: pay, commands: [StartFlow(pay)]}]"),
+    ],
+)
+def test_closed_flow_with_another_way_in_is_no_problem(report: Report, head: str, mock: str):
+    assert report(flow("      - action: utter_done\n", f"    if: False\n{head}"), mock=mock) == []
+
+
+def test_guard_cannot_look_at_the_context(report: Report):
+    (found,) = report(flow("      - action: utter_done\n", "    if: context.reason\n"))
+    assert found.startswith("flows.yml:4: condition.guard_context")
+
+
+def test_flows_that_call_each_other_are_warned_of(report: Report):
+    other = "  other:\n    description: Other.\n    steps: [{call: pay}]\n"
+    lines = report(flow("      - call: other\n") + other)
+    assert [line.split(": ")[1] for line in lines] == ["flow.call_cycle"] * 2
+
+
+def test_language_of_a_translation_is_listed(report: Report):
+    domain = "responses: {utter_done: [{text: Done., translation: {de: Fertig., fr: Fini.}}]}"
+    flows = "flows: {f: {description: d, steps: [{action: utter_done}]}}"
+    (found,) = report(flows, domain, config="additional_languages: [de]")
+    assert found.startswith("warning domain.yml:1: response.language: a variation of 'utter_done'")
+    assert "'fr'" in found

@@ -1,0 +1,159 @@
+"""A project as it is saved: a version whenever its files have come to rest.
+
+Editors write in steps, and some truncate a file before they fill it. A version that does not load
+is given a moment to become one that does, before it is called broken.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from structlog.stdlib import get_logger
+from watchfiles import (
+    Change,
+    DefaultFilter,
+    awatch,  # pyright: ignore[reportUnknownVariableType]  # names trio, too
+)
+
+from mock_server.errors import NOWHERE, Problem, ProjectError
+from mock_server.project.files import SUFFIXES
+from mock_server.project.load import Project
+
+FOLDERS = ("data", "domain", "config")
+# Changes that follow each other faster than this are one.
+QUIET_MILLISECONDS = 50
+PATIENCE_SECONDS = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What keeps the files, as they are now, from being loaded."""
+
+    problems: tuple[Problem, ...]
+
+
+Version: TypeAlias = Project | Broken
+
+logger = get_logger("a2a_server")
+
+
+class Changes:
+    """Word that something was saved; many words before the next look are one."""
+
+    def __init__(self) -> None:
+        self._is_pending = asyncio.Event()
+
+    def notice(self) -> None:
+        self._is_pending.set()
+
+    async def next(self) -> None:
+        await self._is_pending.wait()
+        self._is_pending.clear()
+
+    async def come_within(self, seconds: float) -> bool:
+        """Whether there are some by then; they are still to be looked at."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._is_pending.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+async def versions(
+    load: Callable[[], Project],
+    content_hash: Callable[[], str],
+    changes: Changes,
+    *,
+    seen: str,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> AsyncGenerator[Version]:
+    """Each version that differs from the one before; `seen` is the first one's hash."""
+    while True:
+        await changes.next()
+        current = await asyncio.to_thread(content_hash)
+        if current == seen:
+            continue
+        version = await asyncio.to_thread(_attempt, load)
+        if isinstance(version, Broken) and await changes.come_within(patience_seconds):
+            continue
+        seen = current
+        yield version
+
+
+def _attempt(load: Callable[[], Project]) -> Version:
+    try:
+        return load()
+    except ProjectError as error:
+        return Broken(error.problems)
+    except Exception as error:
+        # The server goes on with the version that it has, whatever the loader stumbles over.
+        logger.exception("a2a_server.reload.error")
+        text = f"the loader failed: {type(error).__name__}"
+        return Broken((Problem(NOWHERE, "project.unforeseen", text, "see the log"),))
+
+
+@asynccontextmanager
+async def watching(folder: Path, also: Iterable[Path] = ()) -> AsyncGenerator[Changes]:
+    """Notice what is saved in `folder` and in the files of `also`, from now on."""
+    changes = Changes()
+    # Whatever was saved since the project was loaded has no event of its own.
+    changes.notice()
+    watch = _Watch(folder, tuple(also), changes)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(watch.top()), group.create_task(watch.folders())]
+        yield changes
+        for task in tasks:
+            task.cancel()
+
+
+class _Watch:
+    """Two watchers: one of single files, one of what lies below the project's folders."""
+
+    def __init__(self, folder: Path, also: tuple[Path, ...], changes: Changes) -> None:
+        self._folder = folder
+        self._files = frozenset(str(file.absolute()) for file in also)
+        self._parents = {folder, *(file.parent for file in also)}
+        self._changes = changes
+        self._folders_changed = asyncio.Event()
+
+    async def top(self) -> None:
+        places = [place for place in self._parents if place.is_dir()]
+        async for changed in awatch(
+            *places, recursive=False, watch_filter=self._matters, step=QUIET_MILLISECONDS
+        ):
+            if any(Path(path).name in FOLDERS for _, path in changed):
+                self._folders_changed.set()
+            self._changes.notice()
+
+    async def folders(self) -> None:
+        """Begin anew when one of the folders comes or goes: the old watch would see nothing."""
+        while True:
+            self._folders_changed.clear()
+            places = [self._folder / name for name in FOLDERS if (self._folder / name).is_dir()]
+            if not places:
+                await self._folders_changed.wait()
+                continue
+            async for _ in awatch(
+                *places,
+                watch_filter=_YamlFilter(),
+                step=QUIET_MILLISECONDS,
+                stop_event=self._folders_changed,
+            ):
+                self._changes.notice()
+            self._changes.notice()
+
+    def _matters(self, _: Change, path: str) -> bool:
+        file = Path(path)
+        is_ours = file.suffix in SUFFIXES or (file.name in FOLDERS and not file.suffix)
+        return is_ours or str(file.absolute()) in self._files
+
+
+class _YamlFilter(DefaultFilter):
+    """YAML files and folders, which come and go with all that is in them."""
+
+    def __call__(self, change: Change, path: str) -> bool:
+        return Path(path).suffix in {*SUFFIXES, ""} and super().__call__(change, path)
