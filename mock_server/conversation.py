@@ -1,12 +1,21 @@
 """A conversation held in this process: turns from texts, without a network and without waiting."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mock_server.actions.runner import run_stub
-from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import ActionRequested, ActionResult, Event
-from mock_server.dialogue.state import apply, initial_state
+from mock_server.dialogue.engine import UserMessage, advance, open_session
+from mock_server.dialogue.events import (
+    ActionRequested,
+    ActionResult,
+    Event,
+    SlotSet,
+    SlotSource,
+)
+from mock_server.dialogue.model import Json
+from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
+from mock_server.dialogue.turn import Steps
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.parts import read, seeds
@@ -23,10 +32,25 @@ class Conversation:
         self._warned: set[str] = set()
         self.state = initial_state(project.assistant)
 
-    def say(self, text: str) -> TracedTurn:
+    def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
+        """Start the session, then give `slots` their values."""
+        before = self.state
+        events = list(self._folded(open_session(self._project.assistant, before)))
+        for name, value in slots:
+            if name in self._project.assistant.slots:
+                events.append(SlotSet(name, value, SlotSource.ORCHESTRATOR))
+                self.state = apply(self.state, events[-1])
+        return self._traced(before, events)
+
+    def say(self, text: str, metadata: Mapping[str, Json] | None = None) -> TracedTurn:
         """The turn that `text` begins; the delays of stubbed actions are skipped."""
         before = self.state
-        events = tuple(self._events(self._message(text)))
+        message = replace(self._message(text), metadata=metadata or {})
+        steps = advance(self._project.assistant, before, message)
+        return self._traced(before, self._folded(steps))
+
+    def _traced(self, before: DialogueState, happened: Iterable[Event]) -> TracedTurn:
+        events = tuple(happened)
         outcome = TurnOutcome(
             stack=self.state.stack,
             events=events,
@@ -45,8 +69,8 @@ class Conversation:
             self._warn(f"{skipped}; it is skipped")
         return UserMessage(reading.text, brought.slots)
 
-    def _events(self, message: UserMessage) -> Iterator[Event]:
-        steps = advance(self._project.assistant, self.state, message)
+    def _folded(self, steps: Steps) -> Iterator[Event]:
+        """The events of `steps`, each after it has made `state` new; actions are performed."""
         reply: ActionResult | None = None
         while True:
             try:

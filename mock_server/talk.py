@@ -6,17 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 
 from mock_server.conversation import Conversation
-from mock_server.dialogue.commands import Command
 from mock_server.dialogue.events import Understood, Warned
 from mock_server.dialogue.model import Assistant, Json
 from mock_server.errors import ProjectError, Severity
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow
 from mock_server.tasks.report import utterances, visible_slots
-from mock_server.tasks.trace import TracedTurn, encode_turn
+from mock_server.tasks.trace import TracedTurn, encode_turn, spell_command
 
 EXIT_PROBLEMS = 1
 EXIT_UNREADABLE = 2
@@ -77,7 +75,7 @@ def _trace_lines(turn: TracedTurn) -> Iterator[str]:
     for event in turn.events:
         match event:
             case Understood(commands=commands):
-                yield from (f"     → {_spelled(command)}" for command in commands)
+                yield from (f"     → {spell_command(command)}" for command in commands)
             case Warned(text=text):
                 yield f"     ! {text}"
             case _:
@@ -93,12 +91,6 @@ def _assignments(slots: Mapping[str, Json]) -> str:
     return " ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in slots.items()
     )
-
-
-def _spelled(command: Command) -> str:
-    """A command as one types it, e.g. `SetSlot(amount, 50)`."""
-    said = {name: value for name, value in asdict(command).items() if not name.startswith("is_")}
-    return f"{type(command).__name__}({', '.join(str(value) for value in said.values())})"
 
 
 def _messages(is_dialogue: bool) -> Iterator[str]:

@@ -75,6 +75,12 @@ def encode_command(command: Command) -> dict[str, object]:
     return {"command": type(command).__name__, **asdict(command)}
 
 
+def spell_command(command: Command) -> str:
+    """A command as one types it, e.g. `SetSlot(amount, 50)`."""
+    said = {name: value for name, value in asdict(command).items() if not name.startswith("is_")}
+    return f"{type(command).__name__}({', '.join(str(value) for value in said.values())})"
+
+
 def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
     return [
         {"rule": rule.id, "fired": index == 0, "reason": rule.state.value}

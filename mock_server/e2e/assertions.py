@@ -1,0 +1,225 @@
+"""The `assertions` of a user step, and the slot lists that plain steps share with them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from mock_server.e2e.model import (
+    ActionRuns,
+    BotDoesNotSay,
+    BotSays,
+    ClarificationOffers,
+    Demand,
+    Expectation,
+    ExpectedButton,
+    FlowCompletes,
+    FlowIsCancelled,
+    FlowStarts,
+    JudgeNeeded,
+    Saying,
+    SlotChange,
+    SlotIsNotSet,
+    SlotIsSet,
+)
+from mock_server.errors import Location
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode, plain
+from mock_server.project.reading import (
+    as_items,
+    as_map,
+    as_text,
+    as_texts,
+    is_empty,
+    mistyped,
+    warn_unknown_keys,
+)
+
+JUDGED = ("generative_response_is_relevant", "generative_response_is_grounded")
+SAYING_KEYS = ("utter_name", "text_matches", "buttons")
+FLOW_STEP_KEYS = ("flow_id", "flow_step_id")
+CHOICE_KEYS = ("operator", "flow_ids")
+BUTTON_KEYS = ("title", "payload")
+
+
+def read_assertions(node: Node | None, found: Findings) -> tuple[Expectation, ...]:
+    """What the list of `assertions` demands, each at its line."""
+    expectations: list[Expectation] = []
+    for item in as_items(node, found, "assertions"):
+        assertion = as_map(item, found, "an assertion")
+        if assertion is not None:
+            for key, value in assertion.entries.items():
+                expectations += _read(key, value, assertion.place(key), found)
+    return tuple(expectations)
+
+
+def read_slot_changes(
+    node: Node, found: Findings, what: str
+) -> Iterator[tuple[Location, SlotChange]]:
+    """The slots of a plain step: names, or `name: value`; one may stand without a list."""
+    for item in node.items if isinstance(node, ListNode) else (node,):
+        if isinstance(item, MapNode):
+            for name, value in item.entries.items():
+                yield item.place(name), SlotChange(name, plain(value), has_value=True)
+            continue
+        name = as_text(item, found, what)
+        if name is None:
+            mistyped(found, item, what, "a slot, or `slot: value`")
+        else:
+            yield item.location, SlotChange(name)
+
+
+def _read(key: str, node: Node, place: Location, found: Findings) -> Iterator[Expectation]:
+    if key in JUDGED:
+        yield Expectation(JudgeNeeded(key), place)
+        return
+    if key not in _READERS:
+        text = f"there is no assertion {key!r}"
+        mend = suggestion(key, (*_READERS, *JUDGED))
+        found.error(place, "e2e.assertion", text, mend or f"expected one of {', '.join(_READERS)}")
+        return
+    for location, demand in _READERS[key](node, found, key):
+        yield Expectation(demand, location)
+
+
+Demands = Iterator[tuple[Location, Demand]]
+
+
+def _flow_started(node: Node, found: Findings, key: str) -> Demands:
+    flow_ids, is_any = _choice(node, found, key)
+    if is_any:
+        yield node.location, FlowStarts(flow_ids)
+    else:
+        for flow_id in flow_ids:
+            yield node.location, FlowStarts((flow_id,))
+
+
+def _flow_completed(node: Node, found: Findings, key: str) -> Demands:
+    flow_id, step_id = _flow_step(node, found, key)
+    yield node.location, FlowCompletes(flow_id, step_id)
+
+
+def _flow_cancelled(node: Node, found: Findings, key: str) -> Demands:
+    flow_id, step_id = _flow_step(node, found, key)
+    yield node.location, FlowIsCancelled(flow_id, step_id)
+
+
+def _clarification(node: Node, found: Findings, key: str) -> Demands:
+    flows, is_any = _choice(node, found, key)
+    yield node.location, ClarificationOffers(flows, is_any)
+
+
+def _action_executed(node: Node, found: Findings, key: str) -> Demands:
+    yield node.location, ActionRuns(_text(node, found, key))
+
+
+def _slot_was_set(node: Node, found: Findings, key: str) -> Demands:
+    for location, change in _changes(node, found, key):
+        yield location, SlotIsSet(change)
+
+
+def _slot_was_not_set(node: Node, found: Findings, key: str) -> Demands:
+    for location, change in _changes(node, found, key):
+        yield location, SlotIsNotSet(change)
+
+
+def _bot_uttered(node: Node, found: Findings, key: str) -> Demands:
+    yield node.location, BotSays(_saying(node, found, key))
+
+
+def _bot_did_not_utter(node: Node, found: Findings, key: str) -> Demands:
+    yield node.location, BotDoesNotSay(_saying(node, found, key))
+
+
+_READERS: Mapping[str, Callable[[Node, Findings, str], Demands]] = {
+    "flow_started": _flow_started,
+    "flow_completed": _flow_completed,
+    "flow_cancelled": _flow_cancelled,
+    "pattern_clarification_contains": _clarification,
+    "slot_was_set": _slot_was_set,
+    "slot_was_not_set": _slot_was_not_set,
+    "action_executed": _action_executed,
+    "bot_uttered": _bot_uttered,
+    "bot_did_not_utter": _bot_did_not_utter,
+}
+
+
+def _text(node: Node | None, found: Findings, what: str, place: Location | None = None) -> str:
+    """A text that must be there."""
+    text = as_text(node, found, what)
+    if text is None and (node is None or is_empty(node)):
+        location = node.location if node is not None else place
+        if location is not None:
+            found.error(location, "yaml.type", f"{what}: found nothing, expected a text")
+    return text or ""
+
+
+def _choice(node: Node, found: Findings, key: str) -> tuple[tuple[str, ...], bool]:
+    """Flows, and whether one of them is enough: a name, a list, or `{operator, flow_ids}`."""
+    if isinstance(node, ScalarNode):
+        return (_text(node, found, key),), False
+    if isinstance(node, ListNode):
+        return as_texts(node, found, key), False
+    warn_unknown_keys(node, CHOICE_KEYS, found, key)
+    operator = as_text(node.entries.get("operator"), found, "operator") or "all"
+    if operator not in {"any", "all"}:
+        text = f"operator: found {operator!r}, expected any or all"
+        found.error(node.place("operator"), "e2e.operator", text)
+    flow_ids = as_texts(node.entries.get("flow_ids"), found, "flow_ids")
+    if not flow_ids:
+        found.error(node.location, "e2e.assertion", f"{key} names no flow_ids")
+    return flow_ids, operator == "any"
+
+
+def _flow_step(node: Node, found: Findings, key: str) -> tuple[str, str | None]:
+    """A flow and perhaps a step of it; the flow's id may stand alone."""
+    if not isinstance(node, MapNode):
+        return _text(node, found, key), None
+    warn_unknown_keys(node, FLOW_STEP_KEYS, found, key)
+    flow_id = _text(node.entries.get("flow_id"), found, f"flow_id of {key}", node.location)
+    return flow_id, as_text(node.entries.get("flow_step_id"), found, "flow_step_id")
+
+
+def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, SlotChange]]:
+    """The items `{name, value}` of an assertion; `name: value` as in plain steps does as well."""
+    for item in as_items(node, found, key):
+        if not isinstance(item, MapNode) or "name" not in item.entries:
+            yield from read_slot_changes(item, found, key)
+            continue
+        warn_unknown_keys(item, ("name", "value"), found, key)
+        name = _text(item.entries["name"], found, f"name of {key}")
+        value = item.entries.get("value")
+        has_value = value is not None
+        yield item.location, SlotChange(name, plain(value) if value else None, has_value)
+
+
+def _saying(node: Node, found: Findings, key: str) -> Saying:
+    entries = as_map(node, found, key)
+    if entries is None:
+        found.error(node.location, "e2e.assertion", f"{key} says nothing of what was uttered")
+        return Saying()
+    warn_unknown_keys(entries, SAYING_KEYS, found, key)
+    get = entries.entries.get
+    pattern = as_text(get("text_matches"), found, "text_matches")
+    buttons = get("buttons")
+    _check_pattern(pattern, entries, found)
+    return Saying(
+        pattern=pattern,
+        response=as_text(get("utter_name"), found, "utter_name"),
+        buttons=None if buttons is None else tuple(_buttons(buttons, found)),
+    )
+
+
+def _check_pattern(pattern: str | None, node: MapNode, found: Findings) -> None:
+    try:
+        re.compile(pattern or "")
+    except re.error as error:
+        text = f"text_matches is no regular expression: {error}"
+        found.error(node.place("text_matches"), "e2e.text_matches", text)
+
+
+def _buttons(node: Node, found: Findings) -> Iterator[ExpectedButton]:
+    for item in as_items(node, found, "buttons"):
+        button = as_map(item, found, "a button")
+        if button is not None:
+            warn_unknown_keys(button, BUTTON_KEYS, found, "a button")
+            title = _text(button.entries.get("title"), found, "title", button.location)
+            yield ExpectedButton(title, as_text(button.entries.get("payload"), found, "payload"))

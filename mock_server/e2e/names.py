@@ -1,0 +1,77 @@
+"""Names in test cases that the assistant does not have: tests outlive what they test."""
+
+from collections.abc import Collection, Iterator
+from typing import assert_never
+
+from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
+from mock_server.dialogue.model import Assistant
+from mock_server.e2e.model import (
+    ActionRuns,
+    BotDoesNotSay,
+    BotSays,
+    CaseFile,
+    ClarificationOffers,
+    Demand,
+    FlowCompletes,
+    FlowIsCancelled,
+    FlowStarts,
+    JudgeNeeded,
+    SlotIsNotSet,
+    SlotIsSet,
+)
+from mock_server.project.condition_check import check_condition
+from mock_server.project.findings import Findings, suggestion
+from mock_server.project.mentions import Mention, MentionKind
+
+
+def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:
+    """Warn of every slot, flow, response and action that only the test file knows."""
+    known = _known(assistant)
+    for mention in (*file.mentions, *_mentions(file)):
+        if mention.kind is MentionKind.CONDITION:
+            check_condition(mention, assistant.slots, found)
+        elif mention.name not in known[mention.kind]:
+            text = f"{mention.by} names {mention.kind} {mention.name!r}, which the project lacks"
+            mend = suggestion(mention.name, known[mention.kind])
+            found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, mend)
+
+
+def _known(assistant: Assistant) -> dict[MentionKind, Collection[str]]:
+    flows = assistant.flows.values()
+    return {
+        MentionKind.SLOT: assistant.slots,
+        MentionKind.RESPONSE: assistant.responses,
+        MentionKind.ACTION: {*assistant.actions, *assistant.responses, *DEFAULT_ACTIONS},
+        MentionKind.FLOW: {*assistant.flows, *(flow.name for flow in flows)},
+    }
+
+
+def _mentions(file: CaseFile) -> Iterator[Mention]:
+    for case in file.cases:
+        by = f"test case {case.name!r}"
+        for name, _ in case.slots:
+            yield Mention(MentionKind.SLOT, name, case.location, f"a fixture of {by}")
+        expected = (*case.opening, *(e for step in case.steps for e in step.expectations))
+        for expectation in expected:
+            for kind, name in _named(expectation.demand):
+                yield Mention(kind, name, expectation.location, by)
+
+
+def _named(demand: Demand) -> Iterator[tuple[MentionKind, str]]:
+    match demand:
+        case BotSays(saying=saying) | BotDoesNotSay(saying=saying):
+            if saying.response is not None:
+                yield MentionKind.RESPONSE, saying.response
+        case SlotIsSet(change=change) | SlotIsNotSet(change=change):
+            yield MentionKind.SLOT, change.name
+        case FlowStarts(flow_ids=flow_ids) | ClarificationOffers(flows=flow_ids):
+            for flow_id in flow_ids:
+                yield MentionKind.FLOW, flow_id
+        case FlowCompletes(flow_id=flow_id) | FlowIsCancelled(flow_id=flow_id):
+            yield MentionKind.FLOW, flow_id
+        case ActionRuns(name=name):
+            yield MentionKind.ACTION, name
+        case JudgeNeeded():
+            pass
+        case _:
+            assert_never(demand)

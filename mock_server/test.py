@@ -1,0 +1,115 @@
+"""`a2a-mock test`: Rasa's end-to-end test files, played against a project without a network."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from mock_server.conversation import Conversation
+from mock_server.dialogue.stubs import Stubs, UnstubbedActions
+from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
+from mock_server.e2e.junit import as_xml
+from mock_server.e2e.model import Case
+from mock_server.e2e.report import Report, as_json, as_lines
+from mock_server.e2e.results import CaseResult, Outcome, play
+from mock_server.errors import Problem, ProjectError, Severity
+from mock_server.project.assemble import sorted_problems
+from mock_server.project.findings import Findings
+from mock_server.project.load import Project, load_assistant
+
+EXIT_FAILED = 1
+EXIT_UNREADABLE = 2
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the cases; 0: none failed, 1: some did, 2: the project or the tests cannot be read."""
+    try:
+        project = load_assistant(arguments.project, environment=os.environ, mock=arguments.mock)
+        cases = read_cases(project, arguments.paths)
+    except ProjectError as error:
+        _complain_of(error.problems)
+        return EXIT_UNREADABLE
+    if not cases:
+        _complain(f"{arguments.project}: no test cases; expected them in {' or '.join(FOLDERS)}")
+        return EXIT_UNREADABLE
+    report = play_all(project, cases, _once(_complain))
+    _write(report, arguments)
+    return EXIT_FAILED if report.count(Outcome.FAILED) else 0
+
+
+def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
+    """The cases at `paths`, by default all of the project; names it lacks are warned of.
+
+    Raises:
+        ProjectError: a test file cannot be read, or is no test file.
+    """
+    found = Findings()
+    wanted = wanted_of(project.folder, paths)
+    files = read_case_files(project.folder, wanted, project.assistant, found)
+    errors = (*found.errors(), *found.faults)
+    if errors:
+        raise ProjectError(sorted_problems(errors))
+    _complain_of(sorted_problems(found.warnings()))
+    return tuple(case for file in files for case in file.cases)
+
+
+def play_all(project: Project, cases: Iterable[Case], warn: Callable[[str], None]) -> Report:
+    """Each case in a conversation of its own."""
+    results: list[CaseResult] = []
+    seconds: list[float] = []
+    for case in cases:
+        began = perf_counter()
+        conversation = Conversation(_stubbed(project, case), warn)
+        results.append(play(case, conversation, project.assistant))
+        seconds.append(perf_counter() - began)
+    return Report(tuple(results), tuple(seconds))
+
+
+def _stubbed(project: Project, case: Case) -> Project:
+    """The project with the case's stubs over its own; who stubs one action must stub all (§11)."""
+    if not case.stubs:
+        return project
+    stubs = Stubs({**project.stubs.by_action, **case.stubs}, UnstubbedActions.FAIL)
+    return replace(project, stubs=stubs)
+
+
+def _write(report: Report, arguments: argparse.Namespace) -> None:
+    junit: Path | None = arguments.junit
+    if junit is not None:
+        junit.write_text(as_xml(report), encoding="utf-8")
+    if arguments.json:
+        _print(json.dumps(as_json(report), indent=2))
+        return
+    for line in as_lines(report):
+        _print(line)
+
+
+def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
+    told: set[str] = set()
+
+    def tell(text: str) -> None:
+        if text not in told:
+            told.add(text)
+            warn(text)
+
+    return tell
+
+
+def _complain_of(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        is_warning = problem.severity is Severity.WARNING
+        _complain(f"{problem} (warning)" if is_warning else str(problem))
+
+
+def _complain(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _print(line: str) -> None:
+    # What the terminal's encoding lacks is escaped rather than refused.
+    encoding = sys.stdout.encoding
+    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
