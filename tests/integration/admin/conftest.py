@@ -12,8 +12,14 @@ from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
+from mock_server.faults.armed import ArmedFaults
 from mock_server.faults.fault import Fault
 from mock_server.project.assemble import assemble
+from mock_server.push.delivery import Delivery
+from mock_server.push.guard import Guard
+from mock_server.push.notifier import Notifier
+from mock_server.push.policy import UrlPolicy
+from mock_server.push.resolver import Resolver
 from mock_server.service.brain import Brain
 from mock_server.service.feed import Feed
 from mock_server.service.service import Service, ServiceSettings
@@ -103,6 +109,11 @@ def run_action(name: str, _: DialogueState) -> Iterator[Progress]:
     yield ActionResult()
 
 
+def _notifier(mock: Mock, faults: ArmedFaults) -> Notifier:
+    guard = Guard(UrlPolicy(opens_loopback=True), Resolver())
+    return Notifier(guard, Delivery(), tamper=faults.tamper, sleep=mock.sleep_for_fault)
+
+
 @pytest.fixture
 def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
     """Serve the small assistant."""
@@ -115,11 +126,11 @@ async def _serving(
     faults: tuple[Fault, ...] = (),
     seed: int | None = 1,
     token: str | None = None,
-    interface: str = "127.0.0.1",
+    pushes: bool = False,
 ) -> AsyncGenerator[Mock]:
     assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
-    listener = bind(interface, 0)
-    url = f"http://{interface}:{port_of(listener)}/"
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{port_of(listener)}/"
     card = agent_card(assistant, CardSettings(url, "A small bank"))
     site = Site(Page(card), "bank", "abc", 100_000)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
@@ -128,7 +139,11 @@ async def _serving(
         feed, ready = Feed(), asyncio.Event()
         armed = arm_faults(faults, seed, feed)
         settings = ServiceSettings()
-        async with Service(Brain(assistant, run_action), world, settings, feed=feed) as service:
+        brain = Brain(assistant, run_action)
+        async with (
+            _notifier(mock, armed) as notifier,
+            Service(brain, world, settings, notifier if pushes else None, feed) as service,
+        ):
             app = with_backstage(
                 create_app(service, site, world.now),
                 service,
