@@ -55,6 +55,23 @@ def _add_serve(commands: Commands) -> None:
     )
     serve.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
     serve.add_argument("--url", help="address that the card gives to clients")
+    serve.add_argument("--ssl-certificate", type=Path, metavar="FILE", help="serve HTTPS with it")
+    serve.add_argument("--ssl-keyfile", type=Path, metavar="FILE", help="its private key")
+    serve.add_argument(
+        "--ssl-password", metavar="VAR", help="the variable that holds the key's password"
+    )
+    serve.add_argument(
+        "--auth-token-env",
+        metavar="VAR",
+        help="the variable that holds Rasa's token for /status and /model",
+    )
+    serve.add_argument(
+        "--load-delay",
+        type=_seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="how long no model is loaded: placeholder card, failing turns",
+    )
     serve.add_argument(
         "--max-body",
         type=_byte_count,
@@ -107,6 +124,16 @@ def _byte_count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes above 0")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more")
+    return seconds
 
 
 class _Version(argparse.Action):

@@ -2,6 +2,7 @@
 
 MockError
 ├── ProjectError            the project folder cannot be served as it is; carries every Problem
+├── StartError              the server cannot start as it is told to
 ├── ConditionError          a condition that pypred cannot read
 ├── TemplateFailed          a text whose Jinja cannot be read or evaluated
 ├── InvalidSlotValue        a value that a slot's type does not admit
@@ -61,6 +62,14 @@ class ProjectError(MockError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class StartError(MockError):
+    """The server cannot start; `problems` are the lines to print."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
 
 
 class ConditionError(MockError):

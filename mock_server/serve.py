@@ -5,26 +5,30 @@ import asyncio
 import gc
 import os
 import socket
+import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import run_stub
-from mock_server.errors import ProjectError
+from mock_server.card import card_of, placeholder
+from mock_server.errors import ProjectError, StartError
 from mock_server.logs import configure_logging
-from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project, load_project
+from mock_server.project.model import load_model
 from mock_server.push.opening import open_notifier
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.settings import Settings, local_url, read_settings
-from mock_server.tasks.card import CardSettings, agent_card
-from mock_server.web.app import Site, create_app
+from mock_server.web.app import Page, Site, create_app
 from mock_server.web.listener import bind, port_of
+from mock_server.web.management import status
 from mock_server.web.server import Server, serve_until_signal
+from mock_server.web.tls import tls_context
 
 EXIT_CONFIGURATION = 2
 # Finished tasks are kept as bytes, so there is little garbage to look for.
@@ -39,11 +43,11 @@ logger = get_logger("a2a_server")
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal comes: 0; 2 if the project or the port cannot be had."""
-    settings = read_settings(arguments)
-    configure_logging(sys.stderr, settings.log_format)
     try:
-        project = _load(settings)
-    except ProjectError as error:
+        settings = read_settings(arguments, os.environ)
+        configure_logging(sys.stderr, settings.log_format)
+        project, tls = _load(settings)
+    except StartError as error:
         sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
         return EXIT_CONFIGURATION
     try:
@@ -52,11 +56,38 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(_unbound(settings, error))
         return EXIT_CONFIGURATION
     with listener:
-        asyncio.run(_serve(settings, project, listener))
+        asyncio.run(_serve(settings, project, listener, tls))
     return 0
 
 
-def _load(settings: Settings) -> Project:
+def _load(settings: Settings) -> tuple[Project, ssl.SSLContext | None]:
+    """All that is read at the start.
+
+    Raises:
+        StartError: with the problems of the project and of the certificate (CFG-7).
+    """
+    problems: list[str] = []
+    project = tls = None
+    try:
+        project = _load_project(settings)
+    except ProjectError as error:
+        problems += map(str, error.problems)
+    try:
+        tls = _tls(settings)
+    except StartError as error:
+        problems += error.problems
+    if project is None or problems:
+        raise StartError(problems)
+    return project, tls
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.ssl_certificate is None:
+        return None
+    return tls_context(settings.ssl_certificate, settings.ssl_keyfile, settings.ssl_password)
+
+
+def _load_project(settings: Settings) -> Project:
     if settings.relax:
         logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
     project = load_project(
@@ -70,15 +101,7 @@ def _load(settings: Settings) -> Project:
     problems = len(project.faults) + len(project.warnings)
     if problems:
         logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
-    for warning in _unserved(project.server):
-        logger.warning("a2a_mock.project.not_served", text=warning)
     return project
-
-
-def _unserved(server: A2AServer) -> Iterator[str]:
-    """What the project asks of its server and does not get."""
-    if server.agent_card_path:
-        yield "a2a_server.agent_card_path is not read: the card is made from the flows"
 
 
 def _unbound(settings: Settings, error: OSError) -> str:
@@ -88,9 +111,12 @@ def _unbound(settings: Settings, error: OSError) -> str:
     )
 
 
-async def _serve(settings: Settings, project: Project, listener: socket.socket) -> None:
+async def _serve(
+    settings: Settings, project: Project, listener: socket.socket, tls: ssl.SSLContext | None
+) -> None:
     server = project.server
-    here = local_url(settings.interface, port_of(listener))
+    here = local_url(settings.interface, port_of(listener), is_encrypted=tls is not None)
+    url = settings.url or server.url or here
     world = real_world(settings.seed)
     brain = Brain(
         project.assistant, partial(run_stub, project.stubs), server.include_conversation_repair
@@ -101,7 +127,9 @@ async def _serve(settings: Settings, project: Project, listener: socket.socket) 
         max_contexts=server.max_contexts,
         profile=settings.profile,
     )
-    flows = sum(not flow.is_pattern for flow in project.assistant.flows.values())
+    is_late = settings.load_delay_seconds > 0
+    flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
+    site = _site(settings, project, url)
     ready = f"ready: {here} profile={settings.profile.name} flows={flows}\n"
     async with (
         open_notifier(
@@ -110,32 +138,47 @@ async def _serve(settings: Settings, project: Project, listener: socket.socket) 
             sends_authorization=settings.push_authorization,
         ) as notifier,
         Service(brain, world, service_settings, notifier) as service,
+        asyncio.TaskGroup() as group,
     ):
-        app = create_app(service, _site(settings, project, here), world.now)
+
+        def show_model() -> None:
+            service.load(brain)
+            site.card.show(card_of(project, url))
+            site.status.show(status(project.model))
+
+        app = create_app(service, site, world.now)
         _settle_garbage()
-        await serve_until_signal(Server(app, partial(_announce, ready)), service, listener)
+        if is_late:
+            service.unload()
+            loading = group.create_task(_after(settings.load_delay_seconds, show_model))
+        else:
+            loading = None
+            show_model()
+        await serve_until_signal(Server(app, partial(_announce, ready), tls), service, listener)
+        if loading:
+            loading.cancel()
 
 
-def _site(settings: Settings, project: Project, here: str) -> Site:
-    server = project.server
-    card = agent_card(
-        project.assistant,
-        CardSettings(
-            url=settings.url or server.url or here,
-            description=server.description,
-            offers_repair=server.include_conversation_repair,
-            offers_push=server.push_notifications_enabled,
-            model_file=project.model_file,
-            model_id=project.model_id,
-        ),
-    )
+def _site(settings: Settings, project: Project, url: str) -> Site:
+    shown = Page(status(None))
+
+    def put_model(path: str) -> None:
+        model = load_model(Path(path), environment=os.environ, relax=settings.relax)
+        shown.show(status(model))
+
     return Site(
-        card=card,
-        model_file=project.model_file or project.folder.resolve().name,
-        model_id=project.model_id or project.content_hash,
+        card=Page(placeholder(project, url)),
+        status=shown,
         max_body_bytes=settings.max_body_bytes,
-        auth=server.auth,
+        auth=project.server.auth,
+        token=settings.auth_token,
+        put_model=put_model,
     )
+
+
+async def _after(seconds: float, do: Callable[[], None]) -> None:
+    await asyncio.sleep(seconds)
+    do()
 
 
 def _settle_garbage() -> None:

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mock_server.dialogue.model import Json
 from mock_server.errors import Location
 from mock_server.project.auth import JwtAuth, read_auth
+from mock_server.project.card_file import read_card_file
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import MapNode, Node, ScalarNode
 from mock_server.project.reading import as_bool, as_map, as_text, as_texts, mistyped
 from mock_server.project.variables import expand_map
 
+CARD_KEY = "agent_card_path"
 KEYS = (
-    "description", "url", "agent_card_path", "include_conversation_repair", "task_timeout_seconds",
+    "description", "url", CARD_KEY, "include_conversation_repair", "task_timeout_seconds",
     "a2a_message_cache_ttl_seconds", "max_contexts", "push_notifications_enabled",
     "push_notification_allowed_hosts", "auth",
 )  # fmt: skip
@@ -27,11 +30,14 @@ NO_DESCRIPTION = "A Rasa assistant"
 
 @dataclass(frozen=True, slots=True)
 class A2AServer:
-    """The `a2a_server` block. A timeout or a maximum of 0 disables it; a TTL of 0: no replay."""
+    """The `a2a_server` block. A timeout or a maximum of 0 disables it; a TTL of 0: no replay.
+
+    `agent_card` is the content of the file at `agent_card_path`.
+    """
 
     description: str
     url: str | None = None
-    agent_card_path: Path | None = None
+    agent_card: Mapping[str, Json] | None = None
     include_conversation_repair: bool = True
     task_timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
     a2a_message_cache_ttl_seconds: int = DEFAULT_TIMEOUT_SECONDS
@@ -64,12 +70,14 @@ def read_a2a_server(
     ttl = _count(get("a2a_message_cache_ttl_seconds"), "a2a_message_cache_ttl_seconds", found)
     contexts = _count(get("max_contexts"), "max_contexts", found)
     timeout = DEFAULT_TIMEOUT_SECONDS if timeout is None else timeout
-    card = as_text(get("agent_card_path"), found, "a2a_server.agent_card_path")
+    card = as_text(get(CARD_KEY), found, f"a2a_server.{CARD_KEY}")
     hosts = get("push_notification_allowed_hosts")
     return A2AServer(
         description=_description(get("description"), at, description, found),
         url=as_text(get("url"), found, "a2a_server.url"),
-        agent_card_path=None if card is None else file.parent / card,
+        agent_card=None
+        if card is None
+        else read_card_file(file.parent / card, node.place(CARD_KEY), found),
         include_conversation_repair=as_bool(
             get("include_conversation_repair"),
             found,

@@ -1,7 +1,5 @@
 """A project folder into an assistant and the settings of its server: the edge of the loader."""
 
-import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,21 +9,18 @@ from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault
 from mock_server.project.assemble import Assembled, Sources, assemble_sources, sorted_problems
-from mock_server.project.domain import is_session_kept
 from mock_server.project.endpoints import A2AServer, read_a2a_server
 from mock_server.project.files import read_sources
 from mock_server.project.findings import Findings
+from mock_server.project.model import INCOMPATIBLE_SESSION, Model, check_session, hash_of, model_of
 from mock_server.project.nodes import parse
 
 CODE = "validation.a2a_server"
-SESSION_MEND = (
-    'add to the domain "session_config: {start_session_after_expiry: false}", or start with --relax'
-)
 ONLY_A_SERVER_NEEDS = frozenset(
     {
         "config.unset_variable",
         f"{CODE}.missing_description",
-        f"{CODE}.incompatible_session_config",
+        INCOMPATIBLE_SESSION,
         f"{CODE}.incompatible_sanic_workers",
     }
 )
@@ -50,6 +45,11 @@ class Project:
     initial_faults: tuple[Fault, ...] = ()
     faults: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        """What `/status` shows of it."""
+        return model_of(self.folder, self.model_file, self.model_id, self.content_hash)
 
 
 def load_project(
@@ -77,7 +77,7 @@ def load_project(
     server = _server(
         sources, folder, assembled, asked, environment=environment, description=description
     )
-    waived = {f"{CODE}.missing_description", f"{CODE}.incompatible_session_config"}
+    waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION}
     errors = (*found.errors(), *(p for p in asked.errors() if not relax or p.code not in waived))
     if errors:
         raise ProjectError(sorted_problems(errors))
@@ -137,12 +137,8 @@ def _server(
     file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
     root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
     server = read_a2a_server(root, file, environment, description, found)
-    domain = assembled.domain
-    if not is_session_kept(domain):
-        place = domain.session_place or Location(next(iter(sources.domain), str(folder)), 1)
-        text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
-        found.error(place, f"{CODE}.incompatible_session_config", text, SESSION_MEND)
-    workers = environment.get("SANIC_WORKERS", "1")
+    check_session(sources, assembled, found)
+    workers = environment.get("SANIC_WORKERS", "1").strip()
     if workers.isdecimal() and int(workers) > 1:
         text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
         mend = "unset it, or set it to 1"
@@ -156,7 +152,7 @@ def _project(folder: Path, sources: Sources, assembled: Assembled, server: A2ASe
         assistant=assembled.assistant,
         stubs=assembled.mock.stubs,
         server=server,
-        content_hash=_content_hash(sources, folder),
+        content_hash=hash_of(sources, folder),
         model_file=assembled.mock.model_file,
         model_id=assembled.mock.model_id,
         initial_faults=assembled.mock.faults,
@@ -167,18 +163,4 @@ def _project(folder: Path, sources: Sources, assembled: Assembled, server: A2ASe
 
 def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
     """That of the project as its files are now, whether they can be loaded or not."""
-    return _content_hash(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)
-
-
-def _content_hash(sources: Sources, folder: Path) -> str:
-    """A hash of names and texts, the same wherever the folder lies."""
-    texts = {
-        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
-        **sources.code,
-    }  # fmt: skip
-    digest = hashlib.sha256()
-    for name, text in sorted(texts.items()):
-        for part in (os.path.relpath(name, folder), text):
-            digest.update(part.encode())
-            digest.update(b"\0")
-    return digest.hexdigest()[:32]
+    return hash_of(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mock_server.dialogue.model import Assistant, Flow, Json
 
@@ -11,6 +11,11 @@ DEFAULT_VERSION = "1.0.0"
 MODEL_SUFFIX = ".tar.gz"
 PROTOCOL_VERSION = "0.3.0"
 TRANSPORT = "JSONRPC"
+BEARER = "bearer"
+SECURITY: dict[str, Json] = {
+    "security": [{BEARER: []}],
+    "securitySchemes": {BEARER: {"bearerFormat": "JWT", "scheme": "bearer", "type": "http"}},
+}
 MODES: list[Json] = ["text/plain", "application/json"]
 
 
@@ -22,12 +27,14 @@ class CardSettings:
     description: str
     offers_repair: bool = True
     offers_push: bool = False
+    requires_token: bool = False
     model_file: str | None = None
     model_id: str | None = None
 
 
 def agent_card(assistant: Assistant, settings: CardSettings) -> dict[str, Json]:
     """The A2A 0.3 card, its keys in the order in which a2a-sdk 0.3.26 writes them."""
+    security = SECURITY if settings.requires_token else {}
     return {
         "additionalInterfaces": [{"transport": TRANSPORT, "url": settings.url}],
         "capabilities": {"pushNotifications": settings.offers_push, "streaming": True},
@@ -37,10 +44,16 @@ def agent_card(assistant: Assistant, settings: CardSettings) -> dict[str, Json]:
         "name": assistant.assistant_id or DEFAULT_NAME,
         "preferredTransport": TRANSPORT,
         "protocolVersion": PROTOCOL_VERSION,
+        **security,
         "skills": [*_skills(assistant, settings.offers_repair)],
         "url": settings.url,
         "version": _version(settings),
     }
+
+
+def placeholder_card(settings: CardSettings) -> dict[str, Json]:
+    """The card as long as no model is loaded (CARD-7)."""
+    return agent_card(Assistant(), replace(settings, model_file=None, model_id=None))
 
 
 def _version(settings: CardSettings) -> str:

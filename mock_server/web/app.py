@@ -1,7 +1,7 @@
 """The HTTP surface: JSON-RPC at the root, the card, the status (server.md HTTP-1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from starlette.applications import Starlette
@@ -13,6 +13,7 @@ from mock_server.dialogue.model import Json
 from mock_server.project.auth import JwtAuth
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json
+from mock_server.web.management import BehindToken, PutModel
 from mock_server.web.rpc import RpcEndpoint
 
 CARD_PATH = "/.well-known/agent-card.json"
@@ -23,14 +24,18 @@ PING_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the server shows beside its operations."""
+    """What the server shows beside its operations, and to whom.
 
-    card: Json
-    model_file: str | None
-    model_id: str | None
+    `auth` guards the operations and the card, `token` the status and `PUT /model`.
+    """
+
+    card: "Page"
+    status: "Page"
     max_body_bytes: int = MAX_BODY_BYTES
     ping_seconds: float = PING_SECONDS
     auth: JwtAuth | None = None
+    token: str | None = field(default=None, repr=False)
+    put_model: Callable[[str], None] | None = None
 
 
 def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASGIApp:
@@ -38,23 +43,22 @@ def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASG
     rpc: ASGIApp = RpcEndpoint(
         service, max_body_bytes=site.max_body_bytes, ping_seconds=site.ping_seconds, now=now
     )
-    card: ASGIApp = Constant(site.card)
+    card: ASGIApp = site.card
     if site.auth:
         # PyJWT brings cryptography along, which most mocks do without.
         from mock_server.web.auth import guarded
 
         rpc, card = guarded(rpc, card, site.auth, now)
-    status = Constant(
-        {"model_file": site.model_file, "model_id": site.model_id, "num_active_training_jobs": 0}
-    )
-    rest = Starlette(
-        routes=[
-            Route("/", rpc, methods=["POST"]),
-            Route(CARD_PATH, card, methods=["GET"]),
-            Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
-            Route("/status", status, methods=["GET"]),
-        ]
-    )
+    routes = [
+        Route("/", rpc, methods=["POST"]),
+        Route(CARD_PATH, card, methods=["GET"]),
+        Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
+        Route("/status", BehindToken(site.status, site.token), methods=["GET"]),
+    ]
+    if site.put_model:
+        model = BehindToken(PutModel(site.put_model, site.max_body_bytes), site.token)
+        routes.append(Route("/model", model, methods=["PUT"]))
+    rest = Starlette(routes=routes)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         # Routing and middleware would cost a short turn a fifth of its time.
@@ -64,10 +68,13 @@ def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASG
     return app
 
 
-class Constant:
-    """An ASGI application that always answers the same."""
+class Page:
+    """An ASGI application that answers with the JSON that it was last given."""
 
     def __init__(self, value: Json) -> None:
+        self.show(value)
+
+    def show(self, value: Json) -> None:
         self._body = encode_json(value)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,9 +2,11 @@
 
 import socket
 
+BACKLOG = 2048
+
 
 def bind(interface: str, port: int) -> socket.socket:
-    """Bind to `interface`; port 0 takes a free one.
+    """Listen on `interface`; port 0 takes a free one.
 
     Raises:
         OSError: the address cannot be had.
@@ -15,6 +17,8 @@ def bind(interface: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        # Two sockets may be bound to a port that nobody listens on.
+        listener.listen(BACKLOG)
     except OSError:
         listener.close()
         raise

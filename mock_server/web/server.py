@@ -7,6 +7,7 @@ connections only. The mock exits with 0 and waits for turns, which may have nobo
 import asyncio
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -26,18 +27,22 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Server(uvicorn.Server):
     """uvicorn on a socket that is bound already; it calls `when_ready` once it answers."""
 
-    def __init__(self, app: ASGIApp, when_ready: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=OpenHandedProtocol,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                timeout_keep_alive=KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=CLOSE_SECONDS,
-            )
+    def __init__(
+        self, app: ASGIApp, when_ready: Callable[[], None], tls: ssl.SSLContext | None = None
+    ) -> None:
+        config = uvicorn.Config(
+            app,
+            http=OpenHandedProtocol,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=CLOSE_SECONDS,
         )
+        # Loaded here, so that the certificate is the one that was read with the other settings.
+        config.load()
+        config.ssl = tls
+        super().__init__(config)
         self._when_ready = when_ready
 
     @contextmanager

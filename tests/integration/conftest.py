@@ -25,13 +25,15 @@ from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
 from mock_server.project.auth import JwtAuth
+from mock_server.project.model import Model
 from mock_server.push.notifier import Notifier
 from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.tasks.card import CardSettings, agent_card
-from mock_server.web.app import Site, create_app
+from mock_server.web.app import Page, Site, create_app
 from mock_server.web.listener import bind, port_of
+from mock_server.web.management import status
 from mock_server.web.server import Server
 
 DOMAIN = """
@@ -144,7 +146,8 @@ async def _serving(
     card = agent_card(
         assistant, CardSettings(url, "A small bank", offers_push=notifier is not None)
     )
-    site = Site(card, "bank", "abc", max_body_bytes, ping_seconds, auth)
+    shown = status(Model("bank", "abc"))
+    site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
         mock = Mock(url, client)
         world = replace(

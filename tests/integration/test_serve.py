@@ -1,6 +1,5 @@
 """`a2a-mock serve` as a process."""
 
-import json
 import re
 import signal
 import socket
@@ -133,26 +132,6 @@ def test_relax_is_loud(run_mock: RunMock, project: Path) -> None:
         assert mock.ready.startswith("ready:")
         _, log = mock.stop()
         assert "--relax" in log
-
-
-def test_what_a_project_asks_for_in_vain_is_said(run_mock: RunMock, project: Path) -> None:
-    (project / "endpoints.yml").write_text(
-        "a2a_server:\n  description: A small bank\n  agent_card_path: card.json\n"
-    )
-    with run_mock(project) as mock:
-        assert mock.ready.startswith("ready:")
-        _, log = mock.stop()
-        assert "a2a_server.agent_card_path" in log
-
-
-@pytest.mark.req("LOG-1")
-def test_log_may_be_json(run_mock: RunMock, project: Path) -> None:
-    (project / "endpoints.yml").unlink()
-    with run_mock(project, "--relax", "--log-format", "json") as mock:
-        _, log = mock.stop()
-    entries = [json.loads(line) for line in log.splitlines()]
-    assert entries[0]["event"] == "a2a_mock.relax"
-    assert all({"timestamp", "level", "event"} <= entry.keys() for entry in entries)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -34,7 +34,7 @@ def test_defaults():
     assert server.push_notifications_enabled is False
 
 
-@pytest.mark.req("CFG-1", "CFG-9")
+@pytest.mark.req("CFG-1")
 def test_all_keys_are_read():
     server, problems = read(
         """
@@ -42,7 +42,6 @@ nlg: {type: rephrase, key: "${NOT_SET}"}
 a2a_server:
   description: A bank.
   url: https://bank.example/
-  agent_card_path: cards/bank.json
   include_conversation_repair: false
   task_timeout_seconds: 30
   max_contexts: 0
@@ -54,7 +53,6 @@ a2a_server:
     assert server == A2AServer(
         description="A bank.",
         url="https://bank.example/",
-        agent_card_path=Path("conf/cards/bank.json"),
         include_conversation_repair=False,
         task_timeout_seconds=30,
         a2a_message_cache_ttl_seconds=30,

@@ -1,5 +1,6 @@
 """A project folder, loaded."""
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,15 @@ REAL = (
     "rasa-quickstart",
     "calm-summit-masterclass-assistant",
 )
+CARD: dict[str, object] = {
+    "name": "Bank",
+    "description": "A bank.",
+    "version": "7",
+    "capabilities": {},
+    "defaultInputModes": ["text/plain"],
+    "defaultOutputModes": ["text/plain"],
+    "skills": [{"id": "pay", "name": "Pay", "description": "Pays.", "tags": []}],
+}
 
 
 def codes(error: ProjectError) -> list[str]:
@@ -105,9 +115,10 @@ def test_endpoints_and_mock_may_lie_elsewhere(
         "a2a_server: {description: Other., agent_card_path: card.json}", encoding="utf-8"
     )
     mock.write_text("model: {id: other}", encoding="utf-8")
+    (other / "card.json").write_text(json.dumps(CARD), encoding="utf-8")
     project = load_project(folder, environment={}, endpoints=endpoints, mock=mock)
     assert (project.server.description, project.model_id) == ("Other.", "other")
-    assert project.server.agent_card_path == other / "card.json"
+    assert project.server.agent_card == CARD
 
 
 def test_missing_folder_file_and_domain_are_problems(folder: Path):

@@ -13,7 +13,7 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import World, real_world
-from mock_server.web.app import Site, create_app
+from mock_server.web.app import Page, Site, create_app
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ def no_action(_: str, __: DialogueState) -> Iterator[Progress]:
 
 async def post(method: str, world: World) -> httpx.Response:
     async with Service(Brain(Assistant(), no_action), world, ServiceSettings()) as service:
-        app = create_app(service, Site({}, None, None), world.now)
+        app = create_app(service, Site(Page({}), Page({})), world.now)
         transport = httpx.ASGITransport(app)
         message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}

@@ -1,0 +1,92 @@
+"""The certificate and its key, as files."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+
+from mock_server.errors import StartError
+from mock_server.web.tls import tls_context
+
+pytestmark = pytest.mark.req("HTTP-4")
+
+
+@pytest.fixture(scope="module")
+def password(secret: Callable[[str], str]) -> str:
+    return secret("open, certificate!")
+
+
+@pytest.fixture
+def files(tmp_path: Path, password: str) -> Path:
+    """A folder with a certificate, its key in clear, encrypted and beside it, and another's key."""
+    key, other = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), True)
+        .sign(key, SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+    pem, form = Encoding.PEM, PrivateFormat.PKCS8
+    clear = key.private_bytes(pem, form, NoEncryption())
+    encryption = BestAvailableEncryption(password.encode())
+    (tmp_path / "cert.pem").write_bytes(certificate)
+    (tmp_path / "key.pem").write_bytes(clear)
+    (tmp_path / "encrypted.pem").write_bytes(key.private_bytes(pem, form, encryption))
+    (tmp_path / "both.pem").write_bytes(certificate + clear)
+    (tmp_path / "other.pem").write_bytes(other.private_bytes(pem, form, NoEncryption()))
+    return tmp_path
+
+
+def problems_of(certificate: Path, keyfile: Path | None, password: str | None) -> str:
+    with pytest.raises(StartError) as caught:
+        tls_context(certificate, keyfile, password)
+    return "\n".join(caught.value.problems)
+
+
+def test_certificate_is_read_with_its_key(files: Path, password: str) -> None:
+    certificate = files / "cert.pem"
+    for context in (
+        tls_context(certificate, files / "key.pem", None),
+        tls_context(certificate, files / "key.pem", password),
+        tls_context(certificate, files / "encrypted.pem", password),
+        tls_context(files / "both.pem", None, None),
+    ):
+        assert context.cert_store_stats()["x509"] == 0
+
+
+@pytest.mark.req("CFG-7")
+def test_missing_files_are_told_together(files: Path) -> None:
+    told = problems_of(files / "a.pem", files / "b.pem", None)
+    assert told == (
+        f"--ssl-certificate: there is no file {str(files / 'a.pem')!r}\n"
+        f"--ssl-keyfile: there is no file {str(files / 'b.pem')!r}"
+    )
+
+
+@pytest.mark.parametrize("given", [None, "wrong"])
+def test_wrong_password_is_told_and_not_asked_for(files: Path, given: str | None) -> None:
+    told = problems_of(files / "cert.pem", files / "encrypted.pem", given)
+    assert "see --ssl-keyfile and --ssl-password" in told
+    assert "wrong " not in told.replace("wrong password", "")
+
+
+@pytest.mark.parametrize("keyfile", ["other.pem", "cert.pem", None])
+def test_key_of_another_certificate_is_told(files: Path, keyfile: str | None) -> None:
+    named = None if keyfile is None else files / keyfile
+    told = problems_of(files / "cert.pem", named, None)
+    assert "no certificate with its key can be read" in told
