@@ -29,7 +29,7 @@ def python_with_the_sdk(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.req("TURN-1", "TURN-11", "CARD-1")
+@pytest.mark.req("TURN-1", "TURN-11", "CARD-1", "CARD-9")
 def test_client_talks_streams_and_cancels(mock_url: str, python_with_the_sdk: Path) -> None:
     ended = subprocess.run(
         [str(python_with_the_sdk), str(CLIENT), mock_url],

@@ -45,7 +45,7 @@ async def say(client: Client, text: str, context_id: str = "") -> list[StreamRes
     return [event async for event in client.send_message(SendMessageRequest(message=message))]
 
 
-@pytest.mark.req("CARD-1")
+@pytest.mark.req("CARD-1", "CARD-9")
 async def test_card_is_read_by_the_sdks_models(mock_url: str) -> None:
     async with httpx.AsyncClient() as http:
         resolved = await A2ACardResolver(http, mock_url).get_agent_card()

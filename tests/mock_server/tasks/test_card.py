@@ -74,3 +74,11 @@ def test_capabilities_and_url(offers_push: bool) -> None:
     assert (card["url"], card["preferredTransport"]) == ("http://127.0.0.1:5005/", "JSONRPC")
     assert card["protocolVersion"] == "0.3.0"
     assert [*card] == sorted(card)
+
+
+@pytest.mark.req("CARD-9")
+def test_card_lists_every_transport_that_is_served() -> None:
+    card = agent_card(ASSISTANT, SETTINGS)
+    assert card["protocolVersion"] == "0.3.0"
+    assert card["preferredTransport"] == "JSONRPC"
+    assert card["additionalInterfaces"] == [{"transport": "JSONRPC", "url": SETTINGS.url}]
