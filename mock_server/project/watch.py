@@ -19,10 +19,10 @@ from watchfiles import (
 )
 
 from mock_server.errors import NOWHERE, Problem, ProjectError
-from mock_server.project.files import SUFFIXES
+from mock_server.project.files import WATCHED
 from mock_server.project.load import Project
 
-FOLDERS = ("data", "domain", "config")
+FOLDERS = ("data", "domain", "config", "actions")
 # Changes that follow each other faster than this are one.
 QUIET_MILLISECONDS = 50
 PATIENCE_SECONDS = 0.4
@@ -91,7 +91,7 @@ def _attempt(load: Callable[[], Project]) -> Version:
         return Broken(error.problems)
     except Exception as error:
         # The server goes on with the version that it has, whatever the loader stumbles over.
-        logger.exception("a2a_server.reload.error")
+        logger.exception("a2a_mock.reload.error")
         text = f"the loader failed: {type(error).__name__}"
         return Broken((Problem(NOWHERE, "project.unforeseen", text, "see the log"),))
 
@@ -139,7 +139,7 @@ class _Watch:
                 continue
             async for _ in awatch(
                 *places,
-                watch_filter=_YamlFilter(),
+                watch_filter=_ProjectFilter(),
                 step=QUIET_MILLISECONDS,
                 stop_event=self._folders_changed,
             ):
@@ -148,12 +148,12 @@ class _Watch:
 
     def _matters(self, _: Change, path: str) -> bool:
         file = Path(path)
-        is_ours = file.suffix in SUFFIXES or (file.name in FOLDERS and not file.suffix)
+        is_ours = file.suffix in WATCHED or (file.name in FOLDERS and not file.suffix)
         return is_ours or str(file.absolute()) in self._files
 
 
-class _YamlFilter(DefaultFilter):
-    """YAML files and folders, which come and go with all that is in them."""
+class _ProjectFilter(DefaultFilter):
+    """YAML files, code and folders, which come and go with all that is in them."""
 
     def __call__(self, change: Change, path: str) -> bool:
-        return Path(path).suffix in {*SUFFIXES, ""} and super().__call__(change, path)
+        return Path(path).suffix in {*WATCHED, ""} and super().__call__(change, path)

@@ -62,7 +62,7 @@ class Conversations:
         self._silent[conversation.id] = conversation
         if len(self._silent) > self._max_silent:
             context_id, _ = self._silent.popitem(last=False)
-            logger.info("a2a_server.conversation.forgotten", context_id=context_id)
+            logger.info("a2a_mock.conversation.forgotten", context_id=context_id)
 
     def clear(self) -> None:
         """Forget them all; no turn runs."""

@@ -64,11 +64,11 @@ def status_parts(
 
 
 def visible_slots(assistant: Assistant, slots: Mapping[str, Json]) -> dict[str, Json]:
-    """The domain's own slots that have a value."""
+    """The domain's own slots that have a value; not those of an earlier version of it."""
     return {
         name: value
         for name, value in slots.items()
-        if value is not None and not assistant.slots[name].is_builtin
+        if value is not None and name in assistant.slots and not assistant.slots[name].is_builtin
     }
 
 

@@ -40,6 +40,6 @@ def test_context_that_was_silent_longest_is_forgotten_first(
         conversations.leave(conversations.enter(context_id, Assistant()))
     remembered = [conversation.id for conversation in conversations]
     assert remembered == ["busy", "a", "c"]
-    assert "a2a_server.conversation.forgotten" in caplog.text
+    assert "a2a_mock.conversation.forgotten" in caplog.text
     conversations.leave(busy)
     assert conversations.find("a") is None
