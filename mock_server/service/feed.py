@@ -26,6 +26,7 @@ class Listener:
         self._pending: deque[Happening] = deque()
         self._has_more = asyncio.Event()
         self._dropped = 0
+        self._has_ended = False
 
     def put(self, happening: Happening) -> None:
         if len(self._pending) >= PENDING:
@@ -36,6 +37,7 @@ class Listener:
 
     def end(self) -> None:
         """Wake whoever waits; there will be no more."""
+        self._has_ended = True
         self._has_more.set()
 
     async def next(self, timeout_seconds: float) -> Happening | None:
@@ -51,7 +53,7 @@ class Listener:
             dropped, self._dropped = self._dropped, 0
             return Happening("dropped", {"count": dropped})
         happening = self._pending.popleft()
-        if not self._pending:
+        if not self._pending and not self._has_ended:
             self._has_more.clear()
         return happening
 

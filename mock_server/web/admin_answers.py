@@ -48,7 +48,8 @@ class Refused(Exception):
 
 
 def answer(value: object, status: int = OK) -> Response:
-    return Response(encode_json(value), status, media_type="application/json")
+    # The newline is for those who read it in a terminal.
+    return Response(encode_json(value) + b"\n", status, media_type="application/json")
 
 
 async def read_json(request: Request) -> Json:
