@@ -63,6 +63,7 @@ class ArmedFaults:
         self._on_fired = on_fired
         self._numbers = count(1)
         self._armed: dict[str, Armed] = {}
+        self._initial_ids: tuple[str, ...] = ()
         self.reset()
 
     def __bool__(self) -> bool:
@@ -85,14 +86,20 @@ class ArmedFaults:
     def clear(self) -> None:
         self._armed.clear()
 
-    def reset(self, initial: Iterable[Fault] | None = None) -> None:
-        """Arm those of `mock.yml` anew, and no other."""
-        if initial is not None:
-            self._initial = tuple(initial)
+    def reset(self) -> None:
+        """Arm the initial ones anew, and no other."""
         self.clear()
         self._numbers = count(1)
-        for fault in self._initial:
-            self.arm(fault)
+        self._initial_ids = self._arm_all(self._initial)
+
+    def renew(self, initial: Iterable[Fault]) -> None:
+        """Put `initial`, where they are others, in the place of the initial ones."""
+        renewed = tuple(initial)
+        if renewed != self._initial:
+            for fault_id in self._initial_ids:
+                self.disarm(fault_id)
+            self._initial = renewed
+            self._initial_ids = self._arm_all(renewed)
 
     def fire(self, request: ReceivedRequest) -> tuple[Fired, ...]:
         """All that hit `request`, in the order in which they were armed."""
@@ -124,6 +131,9 @@ class ArmedFaults:
         for hit in fired:
             self._on_fired(hit, subject)
         return fired
+
+    def _arm_all(self, faults: Iterable[Fault]) -> tuple[str, ...]:
+        return tuple(self.arm(fault).id for fault in faults)
 
     def _fresh_id(self) -> str:
         return next(

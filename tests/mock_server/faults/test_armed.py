@@ -101,8 +101,19 @@ def test_reset_arms_the_initial_ones_anew() -> None:
     faults.arm(fault({"effect": "malformed_json"}))
     faults.reset()
     assert ids(faults.fire(SEND)) == ["fault-1"]
-    faults.reset(())
-    assert not faults
+
+
+def test_renewed_initial_ones_take_the_place_of_the_others() -> None:
+    initial: Json = {"effect": "wrong_id", "id": "old", "count": 1}
+    faults = armed(initial)
+    faults.fire(SEND)
+    faults.arm(fault({"effect": "malformed_json", "id": "by-hand"}))
+    faults.renew([fault(initial)])
+    assert ids(faults.fire(SEND)) == ["by-hand"]
+    faults.renew([fault({"effect": "wrong_context_id", "id": "new"})])
+    assert [*faults.by_id] == ["by-hand", "new"]
+    faults.reset()
+    assert [*faults.by_id] == ["new"]
 
 
 def test_disarmed_fault_hits_no_more() -> None:
