@@ -123,3 +123,19 @@ def test_listener_does_not_hold_up_the_end(run_mock: RunMock, project: Path) -> 
         code, _ = mock.stop()
         assert code == 0
         assert [line for line in lines if line] == []
+
+
+@pytest.mark.req("ADMIN-2", "RELOAD-1")
+def test_reload_is_announced_and_renews_the_faults(run_mock: RunMock, project: Path) -> None:
+    with (
+        run_mock(project, "--watch") as mock,
+        httpx.Client(timeout=20) as client,
+        client.stream("GET", mock.url + "__admin/events") as response,
+    ):
+        lines = response.iter_lines()
+        assert next(lines) == ": listening"
+        (project / "mock.yml").write_text(FAULTS)
+        assert next(line for line in lines if line.startswith("event: ")) == "event: reload"
+        assert '"outcome":"reloaded"' in next(lines)
+        assert [httpx.get(mock.url + "status").status_code for _ in range(2)] == [503, 200]
+        assert next(line for line in lines if line.startswith("event: ")) == "event: fault"
