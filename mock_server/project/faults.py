@@ -3,7 +3,7 @@
 from mock_server.errors import Location
 from mock_server.faults.fault import Fault, Path, read_fault
 from mock_server.project.findings import Findings
-from mock_server.project.nodes import ListNode, MapNode, Node, plain
+from mock_server.project.nodes import MapNode, Node, plain
 from mock_server.project.reading import as_items
 
 REFERENCE = "see docs/reference/faults.md"
@@ -37,9 +37,6 @@ def _place(node: Node, path: Path) -> Location:
         match node:
             case MapNode(entries=entries) if isinstance(step, str) and step in entries:
                 place, node = node.place(step), entries[step]
-            case ListNode(items=items) if isinstance(step, int) and step < len(items):
-                node = items[step]
-                place = node.location
             case _:
                 break
     return place
