@@ -1,6 +1,7 @@
 """The command `a2a-mock`: what it accepts; each command's work is in the module of its name."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,6 +13,7 @@ from mock_server.profiles import PROFILES, RASA
 # argparse has no public name for what add_subparsers returns
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
+EXIT_UNREAD = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 DEFAULT_PORT = 5005
@@ -24,9 +26,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     command = import_module(f"mock_server.{arguments.command}")
     try:
-        return command.run(arguments)
+        status = command.run(arguments)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; what is buffered must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_UNREAD
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -39,6 +47,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_serve(commands)
     _add_check(commands)
     _add_talk(commands)
+    _add_test(commands)
+    _add_graph(commands)
+    _add_new(commands)
     return parser
 
 
@@ -112,6 +123,48 @@ def _add_talk(commands: Commands) -> None:
     talk.add_argument("--context", default="talk", help="the conversation's id")
     talk.add_argument("--trace", action="store_true", help="show which rules fired")
     talk.add_argument("--json", action="store_true", help="print one object a turn")
+
+
+def _add_test(commands: Commands) -> None:
+    test = commands.add_parser(
+        "test",
+        help="run a project's e2e test files, no network",
+        description="Run Rasa's end-to-end test files. Exit status 1 if a test case fails.",
+    )
+    test.add_argument("project", type=Path)
+    test.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="file, folder or FILE::CASE (default: tests/ and e2e_tests/ of the project)",
+    )
+    test.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
+    test.add_argument("--json", action="store_true", help="print one object with every result")
+    test.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML as well")
+
+
+def _add_graph(commands: Commands) -> None:
+    graph = commands.add_parser(
+        "graph",
+        help="draw a project's flows",
+        description="Draw a project's flows, as Mermaid text or as SVG.",
+    )
+    graph.add_argument("project", type=Path)
+    graph.add_argument("--format", choices=["mermaid", "svg"], default="mermaid")
+    graph.add_argument("--flow", metavar="ID", help="draw this flow only; a pattern will do")
+    graph.add_argument(
+        "--output", type=Path, metavar="DIRECTORY", help="write a file for each flow there"
+    )
+
+
+def _add_new(commands: Commands) -> None:
+    new = commands.add_parser(
+        "new",
+        help="begin a project of one's own",
+        description="Write a small project that passes `a2a-mock check` and `a2a-mock test`.",
+    )
+    new.add_argument("directory", type=Path, help="to be made, or empty")
+    new.add_argument("--template", choices=["minimal", "bank"], default="minimal")
 
 
 def _port(text: str) -> int:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 
 from mock_server.conversation import Conversation
@@ -37,6 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
         _complain(f"{arguments.project}: no test cases; expected them in {' or '.join(FOLDERS)}")
         return EXIT_UNREADABLE
     report = play_all(project, cases, _once(_complain))
+    try:
+        if arguments.junit is not None:
+            arguments.junit.write_text(as_xml(report), encoding="utf-8")
+    except OSError as error:
+        _complain(f"{arguments.junit}: this cannot be written: {error.strerror}")
+        return EXIT_UNREADABLE
     _write(report, arguments)
     return EXIT_FAILED if report.count(Outcome.FAILED) else 0
 
@@ -78,9 +83,6 @@ def _stubbed(project: Project, case: Case) -> Project:
 
 
 def _write(report: Report, arguments: argparse.Namespace) -> None:
-    junit: Path | None = arguments.junit
-    if junit is not None:
-        junit.write_text(as_xml(report), encoding="utf-8")
     if arguments.json:
         _print(json.dumps(as_json(report), indent=2))
         return

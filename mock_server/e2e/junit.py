@@ -1,15 +1,12 @@
 """The results of test cases as JUnit XML, which build servers read."""
 
-import re
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mock_server.e2e.report import Report, failure_lines, skip_reason
 from mock_server.e2e.results import CaseResult, Outcome
 from mock_server.e2e.spelling import spell
-
-# What XML 1.0 cannot hold, not even escaped (§2.2).
-FORBIDDEN = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from mock_server.xml_text import xml_text
 
 
 def as_xml(report: Report) -> str:
@@ -18,7 +15,9 @@ def as_xml(report: Report) -> str:
     timed = zip(report.results, report.seconds, strict=True)
     for file, of_file in groupby(timed, key=lambda pair: pair[0].case.location.file):
         results, seconds = zip(*of_file, strict=True)
-        suite = SubElement(root, "testsuite", _totals(Report(results, seconds)), name=_clean(file))
+        suite = SubElement(
+            root, "testsuite", _totals(Report(results, seconds)), name=xml_text(file)
+        )
         for result, took in zip(results, seconds, strict=True):
             _add_case(suite, result, took)
     indent(root)
@@ -40,19 +39,15 @@ def _add_case(suite: Element, result: CaseResult, seconds: float) -> None:
     element = SubElement(
         suite,
         "testcase",
-        name=_clean(case.name),
-        classname=_clean(case.location.file),
-        file=_clean(case.location.file),
+        name=xml_text(case.name),
+        classname=xml_text(case.location.file),
+        file=xml_text(case.location.file),
         line=str(case.location.line),
         time=f"{seconds:.6f}",
     )
     if result.failure:
         missed = "; ".join(spell(expectation.demand) for expectation in result.failure.missed)
-        failure = SubElement(element, "failure", message=_clean(f"expected {missed}"))
-        failure.text = _clean("\n".join(failure_lines(result.failure)))
+        failure = SubElement(element, "failure", message=xml_text(f"expected {missed}"))
+        failure.text = xml_text("\n".join(failure_lines(result.failure)))
     elif result.judged:
-        SubElement(element, "skipped", message=_clean(skip_reason(result)))
-
-
-def _clean(text: str) -> str:
-    return FORBIDDEN.sub("\ufffd", text)
+        SubElement(element, "skipped", message=xml_text(skip_reason(result)))

@@ -14,6 +14,7 @@ from mock_server.dialogue.events import (
     FrameInserted,
     FramePushed,
     FrameRemoved,
+    Listened,
     SlotSet,
 )
 from mock_server.dialogue.model import END, Assistant, Json, LinkStep
@@ -38,6 +39,7 @@ from mock_server.e2e.model import (
 from mock_server.errors import InvalidSlotValue
 
 CLARIFICATION = "pattern_clarification"
+LISTEN = "action_listen"
 
 
 def unmet(
@@ -126,6 +128,8 @@ def _happens(demand: Demand, event: Event, assistant: Assistant) -> bool:
             return bool(offered) and is_enough(flow in offered for flow in demand.flows)
         case ActionRuns(), ActionExecuted():
             return event.name == demand.name and event.failure is None
+        case ActionRuns(), Listened():
+            return demand.name == LISTEN
         case _:
             return False
 

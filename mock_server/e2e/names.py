@@ -5,6 +5,7 @@ from typing import assert_never
 
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import Assistant
+from mock_server.e2e.matching import LISTEN
 from mock_server.e2e.model import (
     ActionRuns,
     BotDoesNotSay,
@@ -41,7 +42,7 @@ def _known(assistant: Assistant) -> dict[MentionKind, Collection[str]]:
     return {
         MentionKind.SLOT: assistant.slots,
         MentionKind.RESPONSE: assistant.responses,
-        MentionKind.ACTION: {*assistant.actions, *assistant.responses, *DEFAULT_ACTIONS},
+        MentionKind.ACTION: {*assistant.actions, *assistant.responses, *DEFAULT_ACTIONS, LISTEN},
         MentionKind.FLOW: {*assistant.flows, *(flow.name for flow in flows)},
     }
 

@@ -44,7 +44,8 @@ def as_lines(report: Report) -> Iterator[str]:
         elif result.judged:
             yield f"    {skip_reason(result)}"
     counts = ", ".join(f"{report.count(outcome)} {outcome}" for outcome in Outcome)
-    yield f"{len(report.results)} test cases: {counts}"
+    total = len(report.results)
+    yield f"{total} test {'case' if total == 1 else 'cases'}: {counts}"
 
 
 def failure_lines(failure: Failure) -> Iterator[str]:

@@ -1,0 +1,40 @@
+"""`a2a-mock new`: a small project to begin with, copied from the examples."""
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+EXIT_NOT_EMPTY = 1
+# In a wheel the examples lie inside the package, in a checkout beside it.
+EXAMPLES = (Path(__file__).parent / "examples", Path(__file__).parents[1] / "examples")
+# It tells of the example where it stands, not of the copy.
+LEFT_OUT = ("README.md",)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Copy the template; 1: the directory holds something already, or cannot be written."""
+    folder: Path = arguments.directory
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        sys.stderr.write(f"{folder}: this is not an empty directory; name one to be made\n")
+        return EXIT_NOT_EMPTY
+    try:
+        shutil.copytree(
+            template(arguments.template),
+            folder,
+            ignore=shutil.ignore_patterns(*LEFT_OUT),
+            dirs_exist_ok=True,
+        )
+    except OSError as error:
+        sys.stderr.write(f"{folder}: this cannot be written: {error.strerror or error}\n")
+        return EXIT_NOT_EMPTY
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        sys.stdout.write(f"{file}\n")
+    sys.stdout.write(f"next: a2a-mock check {folder}, a2a-mock test {folder}\n")
+    return 0
+
+
+def template(name: str) -> Path:
+    """The folder of the example `name`."""
+    places = [folder / name for folder in EXAMPLES]
+    return next((place for place in places if place.is_dir()), places[0])

@@ -1,0 +1,57 @@
+"""Names that only the test file knows."""
+
+from collections.abc import Callable
+
+from mock_server.e2e.model import CaseFile
+from mock_server.e2e.names import check_names
+from mock_server.errors import Severity
+from mock_server.project.findings import Findings
+from mock_server.project.load import Project
+
+TEXT = """\
+fixtures: [{known: {is_knwon: true}}]
+stub_custom_actions:
+  action_pay:
+    - when: slots.amuont > 5
+      events: [{event: slot, name: nte, value: 1}]
+test_cases:
+  - test_case: a
+    fixtures: [known]
+    steps:
+      - slot_was_set: [is_know]
+      - user: x
+        assertions:
+          - flow_started: pay_bil
+          - flow_completed: pay_bil
+          - flow_cancelled: pay_bil
+          - pattern_clarification_contains: [pay a bill, pay taxes, pay_tax]
+          - action_executed: action_pya
+          - action_executed: action_listen
+          - action_executed: utter_paid
+          - bot_uttered: {utter_name: utter_piad}
+          - bot_did_not_utter: {text_matches: a}
+          - slot_was_not_set: [amount]
+          - generative_response_is_grounded: {}
+"""
+
+
+def test_each_unknown_name_is_a_warning_at_its_line(
+    project: Project, read: Callable[..., tuple[CaseFile, tuple[str, ...]]]
+) -> None:
+    file, _ = read(TEXT)
+    found = Findings()
+    check_names(file, project.assistant, found)
+    assert {p.severity for p in found.problems} == {Severity.WARNING}
+    lines = [(p.location.line, p.code, p.mend) for p in found.problems]
+    assert sorted(lines) == [
+        (5, "e2e.unknown_slot", "did you mean 'note'?"),
+        (7, "e2e.unknown_slot", "did you mean 'is_known'?"),
+        (10, "e2e.unknown_slot", "did you mean 'is_known'?"),
+        (13, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
+        (14, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
+        (15, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
+        (16, "e2e.unknown_flow", "did you mean 'pay_taxes'?"),
+        (17, "e2e.unknown_action", "did you mean 'action_pay'?"),
+        (20, "e2e.unknown_response", "did you mean 'utter_paid'?"),
+    ]
+    assert [(p.location.line, p.code) for p in found.faults] == [(4, "condition.unknown_slot")]
