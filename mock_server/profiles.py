@@ -9,13 +9,30 @@ class Profile:
 
     `keeps_to_push_specification`: push that is off is an error of its own for inline configurations
     too, and configurations are found by their ids (PUSH-1).
+    `keeps_to_json_rpc`: `jsonrpc` is asked for, an id that cannot be read is null, and a request
+    without one is a notification, which is not answered.
+    `continues_tasks`: a message that names a task goes on with it, instead of a new one (TURN-2).
+    `names_missing_extended_card`: that there is no extended card has an error of its own.
     """
 
     name: str
-    streams_begin_with_task: bool
+    streams_begin_with_task: bool = False
     keeps_to_push_specification: bool = False
+    keeps_to_json_rpc: bool = False
+    continues_tasks: bool = False
+    names_missing_extended_card: bool = False
 
 
-RASA = Profile(name="rasa", streams_begin_with_task=False)
+# What a2a-sdk 0.3.26 sends, with Rasa's own additions.
+RASA = Profile(name="rasa")
+# The letter of the A2A specification (HTTP-5a).
+A2A = Profile(
+    name="a2a",
+    streams_begin_with_task=True,
+    keeps_to_push_specification=True,
+    keeps_to_json_rpc=True,
+    continues_tasks=True,
+    names_missing_extended_card=True,
+)
 
-PROFILES = {profile.name: profile for profile in (RASA,)}
+PROFILES = {profile.name: profile for profile in (RASA, A2A)}

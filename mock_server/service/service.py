@@ -30,10 +30,10 @@ from mock_server.service.subscription import Subscription
 from mock_server.service.traces import Traces
 from mock_server.service.turn import Turn
 from mock_server.service.world import World
-from mock_server.tasks.log import StatusUpdate, submitted
+from mock_server.tasks.log import StatusUpdate, continued, submitted
 from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.report import CancelReason
-from mock_server.tasks.task import Message
+from mock_server.tasks.task import Message, Task
 from mock_server.wire import rpc_errors
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
@@ -140,6 +140,10 @@ class Service:
             self._cancel_running(running, CancelReason.ORCHESTRATOR)
         for kept in (self.conversations, self._store, self.push, self._replays, self.traces):
             kept.clear()
+
+    @property
+    def profile(self) -> Profile:
+        return self._settings.profile
 
     async def drain(self, seconds: float) -> None:
         """Take no more turns, give those that run `seconds` to end, and stop the others.
@@ -270,9 +274,21 @@ class Service:
         return live
 
     def _open(self, message: Message, checked: Checked | None) -> LiveTask:
-        task = submitted(self._world.make_id(), message, message.task_id)
+        task = self._task_of(message)
         self.push.open(task, checked)
         return LiveTask(task, self.push.tell)
+
+    def _task_of(self, message: Message) -> Task:
+        """A new task, or the one that the message names, where the profile goes on with it."""
+        if not (message.task_id and self.profile.continues_tasks):
+            return submitted(self._world.make_id(), message, message.task_id)
+        match self._found(message.task_id):
+            case LiveTask():
+                raise rpc_errors.unsupported()
+            case Snapshot(state=state) if state.is_terminal:
+                raise rpc_errors.is_terminal(message.task_id, state)
+            case Snapshot(task=task):
+                return continued(task, message, self._world.now())
 
     def _refused(self, live: LiveTask, refusal: Refusal) -> LiveTask:
         """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
@@ -290,16 +306,16 @@ class Service:
                 refuse(running.turn.live, TOKEN_EXPIRED, self._brain.assistant, self._world)
                 self._settle(running, is_replayable=False)
                 return
-            self._supersede(conversation)
+            self._supersede(conversation, running.turn.live.task.id)
             self._start_timer(running)
             await running.turn.run(self._brain, reading)
             self._settle(running)
 
-    def _supersede(self, conversation: Conversation) -> None:
-        """The task that waited has its answer, and stays as it is (TURN-2a)."""
-        if conversation.resting:
-            self._store.settle(conversation.resting)
-            conversation.resting = None
+    def _supersede(self, conversation: Conversation, task_id: str) -> None:
+        """The task that waited has its answer, and stays as it is unless it goes on (TURN-2a)."""
+        resting, conversation.resting = conversation.resting, None
+        if resting and resting.task_id != task_id:
+            self._store.settle(resting)
 
     def _start_timer(self, running: _Running) -> None:
         seconds = self._settings.timeout_seconds
@@ -345,7 +361,12 @@ class Service:
         )
 
     def _cancel_running(self, running: _Running, reason: CancelReason) -> None:
-        running.turn.cancel(reason)
+        turn, resting = running.turn, running.turn.conversation.resting
+        if resting and resting.task_id == turn.live.task.id:
+            # It was to go on with the task that waits, and ends with it.
+            turn.has_started = True
+            turn.conversation.resting = None
+        turn.cancel(reason)
         self._settle(running)
         if running.runner:
             running.runner.cancel()

@@ -1,6 +1,7 @@
 """A task as the fold of its updates, with the history that a2a-sdk's task manager keeps."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TypeAlias
 
 from mock_server.errors import IllegalTransition
@@ -37,6 +38,15 @@ def submitted(task_id: str, message: Message, previous_task_id: str | None = Non
         status=Status(TaskState.SUBMITTED),
         history=(stamped,),
         metadata={**metadata},
+    )
+
+
+def continued(task: Task, message: Message, at: datetime) -> Task:
+    """Return `task` as it goes on with `message`; what it asked moves to the history."""
+    asked = (task.status.message,) if task.status.message else ()
+    stamped = replace(message, task_id=task.id)
+    return replace(
+        task, status=Status(TaskState.WORKING, at), history=(*task.history, *asked, stamped)
     )
 
 

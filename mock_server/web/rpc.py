@@ -1,6 +1,7 @@
 """JSON-RPC over HTTP: `POST /`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from starlette.responses import Response, StreamingResponse
@@ -14,16 +15,18 @@ from mock_server.web import sse
 from mock_server.web.body import BodyTooLarge, ClientGone, read_body
 from mock_server.wire import rpc_errors
 from mock_server.wire.envelopes import RpcId, error_envelope, result_envelope
+from mock_server.wire.json_rpc import decode_strictly
 from mock_server.wire.operations import (
     Answered,
     BadCall,
     Call,
     CancelTask,
     DeletePushConfig,
+    GetExtendedCard,
     GetPushConfig,
     GetTask,
     ListPushConfigs,
-    Refused,
+    Operation,
     Resubscribe,
     SendMessage,
     SetPushConfig,
@@ -39,6 +42,7 @@ from mock_server.wire.v03_tasks import with_history
 logger = get_logger("a2a_server")
 
 OK = 200
+NO_CONTENT = 204
 CONFLICT = 409
 CONTENT_TOO_LARGE = 413
 # Where an application in front leaves, in the scope, when the caller's token expires.
@@ -60,6 +64,8 @@ class RpcEndpoint:
         now: Callable[[], datetime],
     ) -> None:
         self._service = service
+        self._profile = service.profile
+        self._decode = decode_strictly if service.profile.keeps_to_json_rpc else decode_call
         self._max_body_bytes = max_body_bytes
         self._ping_seconds = ping_seconds
         self._now = now
@@ -70,16 +76,22 @@ class RpcEndpoint:
         except ClientGone:
             return
         except BodyTooLarge:
-            await _reply(send, error_envelope(None, rpc_errors.too_large()), CONTENT_TOO_LARGE)
+            await _reply(send, self._error(None, rpc_errors.too_large()), CONTENT_TOO_LARGE)
             return
-        match decode_call(body):
+        match self._decode(body):
+            case BadCall(is_notification=True):
+                await _stay_silent(send)
             case BadCall(id=rpc_id, error=error):
-                await _reply(send, error_envelope(rpc_id, error))
-            case Call(id=rpc_id, operation=operation):
+                await _reply(send, self._error(rpc_id, error))
+            case Call(id=rpc_id, operation=operation, is_notification=is_notification):
                 if AUTHORIZED_UNTIL in scope:
                     operation = authorized(operation, scope[AUTHORIZED_UNTIL])
                 if HANDLING in scope:
                     operation = handled(operation, scope[HANDLING])
+                if is_notification:
+                    await self._heed(operation)
+                    await _stay_silent(send)
+                    return
                 try:
                     if isinstance(operation, StreamMessage | Resubscribe):
                         response = await self._stream(rpc_id, operation)
@@ -87,7 +99,23 @@ class RpcEndpoint:
                     else:
                         await _reply(send, await self._answer(rpc_id, operation))
                 except rpc_errors.InFlight as conflict:
-                    await _reply(send, error_envelope(rpc_id, conflict), CONFLICT, RETRY_AFTER)
+                    await _reply(send, self._error(rpc_id, conflict), CONFLICT, RETRY_AFTER)
+
+    def _error(self, rpc_id: RpcId, error: RpcError) -> bytes:
+        return error_envelope(rpc_id, error, writes_null_id=self._profile.keeps_to_json_rpc)
+
+    async def _heed(self, operation: Operation) -> None:
+        """Do what nobody wants to hear of; a turn that it begins goes on by itself."""
+        try:
+            match operation:
+                case StreamMessage() | Resubscribe():
+                    await self._subscription(operation)
+                case SendMessage():
+                    await self._service.send(replace(operation, is_blocking=False))
+                case _:
+                    await self._result(operation)
+        except Exception as error:
+            _told(error)
 
     async def _answer(self, rpc_id: RpcId, operation: Answered) -> bytes:
         try:
@@ -95,7 +123,7 @@ class RpcEndpoint:
         except rpc_errors.InFlight:
             raise
         except Exception as error:
-            return error_envelope(rpc_id, _told(error))
+            return self._error(rpc_id, _told(error))
 
     async def _result(self, operation: Answered) -> bytes | None:
         match operation:
@@ -114,8 +142,10 @@ class RpcEndpoint:
             case DeletePushConfig():
                 self._service.push.delete(operation)
                 return None
-            case Refused(error=error):
-                raise error
+            case GetExtendedCard():
+                if self._profile.names_missing_extended_card:
+                    raise rpc_errors.extended_card_not_configured()
+                raise rpc_errors.no_extended_card()
 
     async def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
@@ -124,7 +154,7 @@ class RpcEndpoint:
         except rpc_errors.InFlight:
             raise
         except Exception as error:
-            only = sse.frame(error_envelope(rpc_id, _told(error)))
+            only = sse.frame(self._error(rpc_id, _told(error)))
             return Response(only, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
         frames = sse.frames(rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now)
         return StreamingResponse(frames, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
@@ -152,3 +182,8 @@ async def _reply(
     fixed = ((b"content-type", b"application/json"), length)
     await send({"type": "http.response.start", "status": status, "headers": [*fixed, *headers]})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _stay_silent(send: Send) -> None:
+    await send({"type": "http.response.start", "status": NO_CONTENT, "headers": []})
+    await send({"type": "http.response.body", "body": b""})

@@ -6,7 +6,7 @@ from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
 from mock_server.tasks.json_text import encode_json
 
-RpcId: TypeAlias = str | int | None
+RpcId: TypeAlias = str | int | float | None
 
 
 def readable_id(body: Json) -> RpcId:

@@ -78,14 +78,12 @@ class DeletePushConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """An operation that this server does not offer, answered with `error` always."""
-
-    error: RpcError
+class GetExtendedCard:
+    """There is none; which error says so depends on the profile."""
 
 
 PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | DeletePushConfig
-Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | Refused
+Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | GetExtendedCard
 Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
 
@@ -114,10 +112,11 @@ def authorized(operation: Operation, until: float | None) -> Operation:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A JSON-RPC request that was understood."""
+    """A JSON-RPC request that was understood; nobody waits for the answer to a notification."""
 
     id: RpcId
     operation: Operation
+    is_notification: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +125,4 @@ class BadCall:
 
     id: RpcId
     error: RpcError
+    is_notification: bool = False

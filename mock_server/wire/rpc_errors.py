@@ -19,6 +19,7 @@ class Code(IntEnum):
     PUSH_NOT_SUPPORTED = -32003
     UNSUPPORTED_OPERATION = -32004
     CONTENT_TYPE_NOT_SUPPORTED = -32005
+    NO_EXTENDED_CARD = -32007
 
 
 class InFlight(RpcError):
@@ -55,6 +56,11 @@ def internal_error() -> RpcError:
 
 def no_extended_card() -> RpcError:
     return RpcError(Code.INTERNAL, "Authenticated card not supported")
+
+
+def extended_card_not_configured() -> RpcError:
+    """What the A2A specification has for it; a2a-sdk 0.3.26 never sends it."""
+    return RpcError(Code.NO_EXTENDED_CARD, "Authenticated Extended Card is not configured")
 
 
 def unauthorized() -> RpcError:

@@ -17,11 +17,11 @@ from mock_server.wire.operations import (
     Call,
     CancelTask,
     DeletePushConfig,
+    GetExtendedCard,
     GetPushConfig,
     GetTask,
     ListPushConfigs,
     Operation,
-    Refused,
     Resubscribe,
     SendMessage,
     SetPushConfig,
@@ -52,7 +52,11 @@ def decode_call(body: bytes) -> Call | BadCall:
         payload = parse_json(body)
     except ValueError:
         return BadCall(None, rpc_errors.parse_error())
-    echoes = len(body) <= ECHOED_BYTES
+    return decode_request(payload, echoes=len(body) <= ECHOED_BYTES)
+
+
+def decode_request(payload: Json, *, echoes: bool) -> Call | BadCall:
+    """As `decode_call`; an error shows what was sent if it `echoes`."""
     method = METHODS.get(_method_name(payload))
     if method is None:
         return _refuse_envelope(payload, echoes) or BadCall(
@@ -128,7 +132,7 @@ def _resubscribe(request: types.TaskResubscriptionRequest) -> Operation:
 
 
 def _extended_card(_: object) -> Operation:
-    return Refused(rpc_errors.no_extended_card())
+    return GetExtendedCard()
 
 
 def _set_push(request: types.SetTaskPushNotificationConfigRequest) -> Operation:

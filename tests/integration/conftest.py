@@ -23,6 +23,7 @@ import pytest
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
+from mock_server.profiles import Profile
 from mock_server.project.assemble import assemble
 from mock_server.project.auth import JwtAuth
 from mock_server.project.model import Model
@@ -122,6 +123,7 @@ class Limits(TypedDict, total=False):
     replay_seconds: float
     timeout_seconds: float
     max_contexts: int
+    profile: Profile
 
 
 @pytest.fixture

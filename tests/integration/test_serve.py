@@ -54,6 +54,13 @@ def test_ready_line_says_where_and_what(run_mock: RunMock, project: Path) -> Non
         assert card["version"] == "1.0.0"
 
 
+@pytest.mark.req("HTTP-5a")
+def test_profile_is_chosen_on_the_command_line(run_mock: RunMock, project: Path) -> None:
+    with run_mock(project, "--profile", "a2a") as mock:
+        assert " profile=a2a " in mock.ready
+        assert httpx.post(mock.url, content=b"{").json()["id"] is None
+
+
 @pytest.mark.req("CARD-5")
 def test_flags_outrank_the_project(run_mock: RunMock, project: Path) -> None:
     flags = ("--url", "https://bank.example/a2a", "--description", "Another", "--max-body", "2000")

@@ -11,11 +11,11 @@ from mock_server.wire.operations import (
     Call,
     CancelTask,
     DeletePushConfig,
+    GetExtendedCard,
     GetPushConfig,
     GetTask,
     ListPushConfigs,
     Operation,
-    Refused,
     Resubscribe,
     SendMessage,
     SetPushConfig,
@@ -123,11 +123,9 @@ def test_operations_on_push_configurations_are_read() -> None:
 
 
 @pytest.mark.req("HTTP-5a")
-def test_extended_card_is_refused() -> None:
+def test_extended_card_is_an_operation() -> None:
     call = decode_call(body("agent/getAuthenticatedExtendedCard", {}))
-    assert isinstance(call, Call)
-    assert isinstance(call.operation, Refused)
-    assert call.operation.error.code == -32603
+    assert call == Call("r1", GetExtendedCard())
 
 
 @pytest.mark.req("HTTP-5")
