@@ -5,8 +5,10 @@ A ```console block holds commands behind `$ ` and, below each, what it prints. I
 on while the page is read. Port 5005 is replaced by a free one, so that pages run side by side.
 """
 
+import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -61,7 +63,7 @@ def background() -> Iterator[list[subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []
     yield started
     for process in started:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)
         process.communicate(timeout=20)
 
 
@@ -97,6 +99,7 @@ def test_page_is_true(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         if in_background:
             background.append(process)

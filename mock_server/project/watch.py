@@ -78,10 +78,17 @@ async def versions(
         if current == seen:
             continue
         version = await asyncio.to_thread(_attempt, load)
-        if isinstance(version, Broken) and await changes.come_within(patience_seconds):
+        if _is_doubtful(version) and await changes.come_within(patience_seconds):
             continue
         seen = current
         yield version
+
+
+def _is_doubtful(version: Version) -> bool:
+    """Whether it may be written by half: what it says makes no sense, or a file is empty."""
+    return isinstance(version, Broken) or all(
+        flow.is_pattern for flow in version.assistant.flows.values()
+    )
 
 
 def _attempt(load: Callable[[], Project]) -> Version:

@@ -3,7 +3,9 @@
 import io
 import json
 import logging
+import re
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -111,3 +113,21 @@ def test_exception_follows_its_line_and_is_a_field_in_json(stream: io.StringIO) 
     assert first == "Traceback (most recent call last):"
     assert "ValueError: [hidden]" in json.loads(second)["exception"]
     assert JWT not in stream.getvalue()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGGED = re.compile(
+    r"logger\.(?:info|warning|error|exception)\(\s*f?\"([^\"]+)\"|event=f?\"([^\"]+)\""
+)
+DOCUMENTED = re.compile(r"^\| `(a2a_[a-z0-9_.]+)`", re.MULTILINE)
+
+
+@pytest.mark.req("LOG-1")
+def test_every_event_is_in_the_reference_and_the_other_way_round() -> None:
+    logged = {
+        "".join(match).replace("{EXECUTOR}", "a2a_server.rasa_a2a_agent_executor")
+        for file in (ROOT / "mock_server").rglob("*.py")
+        for match in LOGGED.findall(file.read_text())
+    }
+    page = (ROOT / "docs" / "reference" / "log-events.md").read_text()
+    assert set(DOCUMENTED.findall(page)) == logged
