@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mock_server.acting import Perform
 from mock_server.actions.runner import run_stub
 from mock_server.dialogue.engine import UserMessage, advance, open_session
 from mock_server.dialogue.events import (
@@ -24,12 +25,23 @@ from mock_server.tasks.trace import TracedTurn
 
 
 class Conversation:
-    """Holds the state between turns. `warn` hears of each action without a stub, once."""
+    """Holds the state between turns. `warn` hears of each action that nobody performs, once.
 
-    def __init__(self, project: Project, warn: Callable[[str], None]) -> None:
+    `perform` runs the actions; by default their stubs are played.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        warn: Callable[[str], None],
+        perform: Perform | None = None,
+        conversation_id: str = "",
+    ) -> None:
         self._project = project
         self._warn = warn
         self._warned: set[str] = set()
+        self._perform_action = perform
+        self._id = conversation_id
         self.state = initial_state(project.assistant)
 
     def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
@@ -82,6 +94,8 @@ class Conversation:
             reply = self._perform(event.name) if isinstance(event, ActionRequested) else None
 
     def _perform(self, action: str) -> ActionResult:
+        if self._perform_action is not None:
+            return self._perform_action(action, self.state, self._id)
         stubs = self._project.stubs
         if action not in stubs.by_action and action not in self._warned:
             self._warned.add(action)

@@ -9,6 +9,7 @@ MockError
 ├── FlowLoop                a turn that took more steps than a turn may
 ├── IllegalTransition       an update to a task that is already terminal
 ├── PushRefused             a push configuration that the mock does not take, or take any more
+├── ActionServerFailed      the project's action server does not come up
 ├── PostFailed              a push notification that did not arrive
 └── RpcError                a JSON-RPC error reply: code, message, data
 """
@@ -125,6 +126,10 @@ class PushRefused(MockError):
         self.reason = reason
         self.detail = detail or reason
         super().__init__(self.detail)
+
+
+class ActionServerFailed(MockError):
+    """The action server cannot be started; the message says why, and what to look at."""
 
 
 class PostFailed(MockError):

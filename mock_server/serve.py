@@ -8,23 +8,28 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.runner import run_stub
+from mock_server.actions.opening import Actions, open_actions
 from mock_server.card import card_of, placeholder
-from mock_server.errors import ProjectError, StartError
+from mock_server.errors import ActionServerFailed, ProjectError, StartError
 from mock_server.logs import configure_logging
-from mock_server.project.load import Project, load_project
+from mock_server.project.load import Project, content_hash, load_project
 from mock_server.project.model import load_model
 from mock_server.push.opening import open_notifier
 from mock_server.service.brain import Brain
+from mock_server.service.feed import Feed
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.settings import Settings, local_url, read_settings
+from mock_server.stage import Stage
+from mock_server.web.admin_model import ModelSwitch
 from mock_server.web.app import Page, Site, create_app
+from mock_server.web.backstage import arm_faults, with_backstage
 from mock_server.web.listener import bind, port_of
 from mock_server.web.management import status
 from mock_server.web.server import Server, serve_until_signal
@@ -55,8 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         sys.stderr.write(_unbound(settings, error))
         return EXIT_CONFIGURATION
-    with listener:
-        asyncio.run(_serve(settings, project, listener, tls))
+    try:
+        with listener:
+            asyncio.run(_serve(settings, project, listener, tls))
+    except ActionServerFailed as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_CONFIGURATION
     return 0
 
 
@@ -90,7 +99,15 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
 def _load_project(settings: Settings) -> Project:
     if settings.relax:
         logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
-    project = load_project(
+    project = _read(settings)
+    problems = len(project.faults) + len(project.warnings)
+    if problems:
+        logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
+    return project
+
+
+def _read(settings: Settings) -> Project:
+    return load_project(
         settings.project,
         environment=os.environ,
         description=settings.description,
@@ -98,10 +115,6 @@ def _load_project(settings: Settings) -> Project:
         endpoints=settings.endpoints,
         mock=settings.mock,
     )
-    problems = len(project.faults) + len(project.warnings)
-    if problems:
-        logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
-    return project
 
 
 def _unbound(settings: Settings, error: OSError) -> str:
@@ -114,13 +127,23 @@ def _unbound(settings: Settings, error: OSError) -> str:
 async def _serve(
     settings: Settings, project: Project, listener: socket.socket, tls: ssl.SSLContext | None
 ) -> None:
+    async with open_actions(project.action_server) as actions:
+        await _serve_with(actions, settings, project, listener, tls)
+
+
+async def _serve_with(
+    actions: Actions,
+    settings: Settings,
+    project: Project,
+    listener: socket.socket,
+    tls: ssl.SSLContext | None,
+) -> None:
     server = project.server
     here = local_url(settings.interface, port_of(listener), is_encrypted=tls is not None)
     url = settings.url or server.url or here
     world = real_world(settings.seed)
-    brain = Brain(
-        project.assistant, partial(run_stub, project.stubs), server.include_conversation_repair
-    )
+    run_action = actions.run_with(project.assistant, project.stubs)
+    brain = Brain(project.assistant, run_action, server.include_conversation_repair)
     service_settings = ServiceSettings(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
         timeout_seconds=server.task_timeout_seconds,
@@ -131,32 +154,64 @@ async def _serve(
     flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
     site = _site(settings, project, url)
     ready = f"ready: {here} profile={settings.profile.name} flows={flows}\n"
+    feed = Feed()
+    faults = arm_faults(project.initial_faults, settings.seed, feed)
     async with (
         open_notifier(
             server,
             opens_loopback=settings.allow_local_push,
             sends_authorization=settings.push_authorization,
+            tamper=faults.tamper,
         ) as notifier,
-        Service(brain, world, service_settings, notifier) as service,
-        asyncio.TaskGroup() as group,
+        Service(brain, world, service_settings, notifier, feed) as service,
     ):
+        stage = Stage(service, site.card, site.status, card_of(project, url), project.model)
+        app = with_backstage(
+            create_app(service, site, world.now),
+            service,
+            world,
+            faults,
+            ModelSwitch(stage.load, stage.unload),
+            max_body_bytes=site.max_body_bytes,
+            token=settings.admin_token,
+        )
 
-        def show_model() -> None:
-            service.load(brain)
-            site.card.show(card_of(project, url))
-            site.status.show(status(project.model))
+        def renew(saved: Project) -> None:
+            faults.renew(saved.initial_faults)
+            if settings.watch_card:
+                stage.renew_card(card_of(saved, url))
 
-        app = create_app(service, site, world.now)
         _settle_garbage()
-        if is_late:
-            service.unload()
-            loading = group.create_task(_after(settings.load_delay_seconds, show_model))
-        else:
-            loading = None
-            show_model()
-        await serve_until_signal(Server(app, partial(_announce, ready), tls), service, listener)
-        if loading:
-            loading.cancel()
+        async with (
+            stage.loading(settings.load_delay_seconds),
+            _reloading(settings, project, service, actions, renew),
+        ):
+            await serve_until_signal(Server(app, partial(_announce, ready), tls), service, listener)
+
+
+def _reloading(
+    settings: Settings,
+    project: Project,
+    service: Service,
+    actions: Actions,
+    on_loaded: Callable[[Project], None],
+) -> AbstractAsyncContextManager[None]:
+    if not settings.watch:
+        return nullcontext()
+    # watchfiles is worth its import only to those who watch.
+    from mock_server.reload import reloading
+
+    elsewhere = {"endpoints": settings.endpoints, "mock": settings.mock}
+    return reloading(
+        project,
+        partial(_read, settings),
+        partial(content_hash, settings.project, **elsewhere),
+        service,
+        actions,
+        also_watched=filter(None, elsewhere.values()),
+        tells_of_changes=settings.tells_of_changes,
+        on_loaded=on_loaded,
+    )
 
 
 def _site(settings: Settings, project: Project, url: str) -> Site:
@@ -174,11 +229,6 @@ def _site(settings: Settings, project: Project, url: str) -> Site:
         token=settings.auth_token,
         put_model=put_model,
     )
-
-
-async def _after(seconds: float, do: Callable[[], None]) -> None:
-    await asyncio.sleep(seconds)
-    do()
 
 
 def _settle_garbage() -> None:

@@ -33,6 +33,9 @@ class Settings:
     url: str | None
     seed: int | None
     log_format: LogFormat
+    watch: bool
+    watch_card: bool
+    tells_of_changes: bool
     ssl_certificate: Path | None
     ssl_keyfile: Path | None
     ssl_password: str | None = field(repr=False)
@@ -40,6 +43,7 @@ class Settings:
     load_delay_seconds: float
     allow_local_push: bool
     push_authorization: bool
+    admin_token: str | None = field(repr=False)
 
 
 def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
@@ -57,6 +61,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
 
     password = secret("--ssl-password", arguments.ssl_password)
     token = secret("--auth-token-env", arguments.auth_token_env)
+    admin_token = secret("--admin-token-env", arguments.admin_token_env)
     if arguments.ssl_certificate is None and (arguments.ssl_keyfile or arguments.ssl_password):
         problems.append("--ssl-keyfile and --ssl-password need --ssl-certificate FILE beside them")
     if problems:
@@ -74,6 +79,9 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         url=arguments.url,
         seed=arguments.seed,
         log_format=LogFormat(arguments.log_format),
+        watch=arguments.watch or arguments.watch_card,
+        watch_card=arguments.watch_card,
+        tells_of_changes=arguments.on_reload == "clean",
         ssl_certificate=arguments.ssl_certificate,
         ssl_keyfile=arguments.ssl_keyfile,
         ssl_password=password,
@@ -81,6 +89,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         load_delay_seconds=arguments.load_delay,
         allow_local_push=arguments.allow_local_push,
         push_authorization=arguments.push_authorization == "on",
+        admin_token=admin_token,
     )
 
 

@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
+from mock_server.acting import Perform, acting
 from mock_server.conversation import Conversation
+from mock_server.dialogue.action_server import ActionServerKind
 from mock_server.dialogue.events import Understood, Warned
 from mock_server.dialogue.model import Assistant, Json
-from mock_server.errors import ProjectError, Severity
+from mock_server.errors import ActionServerFailed, ProjectError, Severity
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow
 from mock_server.tasks.report import utterances, visible_slots
@@ -31,7 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
                 _complain(str(problem))
         return EXIT_UNREADABLE
     try:
-        _talk(project, arguments)
+        if project.action_server.kind is ActionServerKind.STUBS:
+            _talk(project, arguments)
+        else:
+            with acting(project) as perform:
+                _talk(project, arguments, perform)
+    except ActionServerFailed as error:
+        _complain(str(error))
+        return EXIT_UNREADABLE
     except BrokenPipeError:
         # Whoever read the answers has gone; what is buffered must not be tried again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -39,8 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _talk(project: Project, arguments: argparse.Namespace) -> None:
-    conversation = Conversation(project, warn=_complain)
+def _talk(project: Project, arguments: argparse.Namespace, perform: Perform | None = None) -> None:
+    conversation = Conversation(project, _complain, perform, arguments.context)
     is_dialogue = sys.stdin.isatty() and not arguments.json
     if not arguments.json:
         _say(f"{project.folder.resolve().name} · conversation {arguments.context!r}")

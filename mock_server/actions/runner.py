@@ -1,6 +1,6 @@
 """Custom actions played from their stubs; time is data, so whoever asks may sleep or not."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -27,11 +27,26 @@ class ChunkStreamed:
     is_last: bool
 
 
-Progress: TypeAlias = Paused | ChunkStreamed | ActionResult
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """The action runs elsewhere; `outcome` is waited for once, and then all is said."""
+
+    outcome: Awaitable[ActionResult]
 
 
-def run_stub(stubs: Stubs, name: str, state: DialogueState) -> Iterator[Progress]:
-    """What action `name` does in `state`; the last item, and only it, is the ActionResult.
+Progress: TypeAlias = Paused | ChunkStreamed | Awaited | ActionResult
+
+RunAction: TypeAlias = Callable[[str, DialogueState, str], Iterator[Progress]]
+"""An action by its name, in a state, of a conversation by its id: what it does, step by step.
+
+The last step, and only it, is an ActionResult or an Awaited.
+"""
+
+
+def run_stub(
+    stubs: Stubs, name: str, state: DialogueState, _conversation_id: str = ""
+) -> Iterator[Progress]:
+    """What the stub of action `name` does in `state`.
 
     The text of streamed chunks is uttered in the end as well (server.md OUT-2a). Why an action
     failed stays inside: only its name goes out.

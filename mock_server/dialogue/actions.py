@@ -41,6 +41,8 @@ def run_action(turn: Turn, name: str) -> Answer[bool]:
 def run_custom_action(turn: Turn, name: str) -> Answer[bool]:
     """Ask the caller for the outcome of custom action `name`; False if it failed."""
     outcome = (yield ActionRequested(name)) or ActionResult()
+    for text in outcome.warnings:
+        yield Warned(text)
     if outcome.failure is not None:
         yield ActionExecuted(name, outcome.failure)
         yield from fail(turn, dict(outcome.failure))

@@ -126,6 +126,8 @@ def _start_session(turn: Turn) -> Steps:
 def _run_beside(turn: Turn, action: str) -> Steps:
     """Run `action` of no flow: where it fails, the user's message goes its way."""
     outcome = (yield ActionRequested(action)) or ActionResult()
+    for text in outcome.warnings:
+        yield Warned(text)
     if outcome.failure is None:
         yield from record_outcome(turn, action, outcome)
     else:

@@ -241,9 +241,11 @@ class Utterance:
 class ActionResult:
     """The outcome of a custom action, sent into the engine after `ActionRequested`.
 
-    `failure` is the object that becomes `error_info`, e.g. `{"action": "action_x"}`.
+    `failure` is the object that becomes `error_info`, e.g. `{"action": "action_x"}`. `warnings`
+    are for the developer: the trace and the log have them, the wire has not.
     """
 
     slots: tuple[tuple[str, Json], ...] = ()
     utterances: tuple[Utterance, ...] = ()
     failure: Mapping[str, Json] | None = None
+    warnings: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from mock_server.project.findings import Findings
 
 SUFFIXES = frozenset({".yml", ".yaml"})
 CODE = frozenset({".py"})
+WATCHED = SUFFIXES | CODE
 
 
 def read_sources(

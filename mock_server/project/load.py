@@ -1,13 +1,15 @@
 """A project folder into an assistant and the settings of its server: the edge of the loader."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mock_server.dialogue.action_server import ActionServer
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault
+from mock_server.project.action_server import complete
 from mock_server.project.assemble import Assembled, Sources, assemble_sources, sorted_problems
 from mock_server.project.endpoints import A2AServer, read_a2a_server
 from mock_server.project.files import read_sources
@@ -30,6 +32,8 @@ ONLY_A_SERVER_NEEDS = frozenset(
 class Project:
     """A project as it was at one moment; `content_hash` changes with any of its files.
 
+    `code_hash` changes with the code of its actions.
+
     `faults` are what `a2a-mock check` reports beside the errors that keep a project from being
     loaded: the assistant runs, and goes wrong on the way. `initial_faults` are what `mock.yml`
     arms against those who call.
@@ -40,6 +44,8 @@ class Project:
     stubs: Stubs
     server: A2AServer
     content_hash: str
+    code_hash: str = ""
+    action_server: ActionServer = field(default_factory=ActionServer)
     model_file: str | None = None
     model_id: str | None = None
     initial_faults: tuple[Fault, ...] = ()
@@ -74,14 +80,14 @@ def load_project(
     _raise_if_unreadable(folder, found)
     assembled = assemble_sources(sources, environment, found)
     asked = Findings()
-    server = _server(
+    served = _served(
         sources, folder, assembled, asked, environment=environment, description=description
     )
     waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION}
     errors = (*found.errors(), *(p for p in asked.errors() if not relax or p.code not in waived))
     if errors:
         raise ProjectError(sorted_problems(errors))
-    return _project(folder, sources, assembled, server)
+    return _project(folder, sources, assembled, served)
 
 
 def load_assistant(
@@ -97,11 +103,11 @@ def load_assistant(
     _raise_if_unreadable(folder, found)
     assembled = assemble_sources(sources, environment, found)
     asked = Findings()
-    server = _server(sources, folder, assembled, asked, environment=environment)
+    served = _served(sources, folder, assembled, asked, environment=environment)
     if found.errors():
         everything = (*found.problems, *found.faults, *_faults(asked), *asked.warnings())
         raise ProjectError(sorted_problems(everything))
-    project = _project(folder, sources, assembled, server)
+    project = _project(folder, sources, assembled, served)
     needed = (
         replace(problem, severity=Severity.WARNING)
         for problem in asked.errors()
@@ -124,7 +130,13 @@ def _faults(asked: Findings) -> tuple[Problem, ...]:
     return tuple(p for p in asked.errors() if p.code not in ONLY_A_SERVER_NEEDS)
 
 
-def _server(
+@dataclass(frozen=True, slots=True)
+class _Served:
+    server: A2AServer
+    action_server: ActionServer
+
+
+def _served(
     sources: Sources,
     folder: Path,
     assembled: Assembled,
@@ -132,7 +144,7 @@ def _server(
     *,
     environment: Mapping[str, str],
     description: str | None = None,
-) -> A2AServer:
+) -> _Served:
     """What `endpoints.yml` says, and what else a server asks of a project (CFG-5, CFG-6)."""
     file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
     root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
@@ -143,16 +155,21 @@ def _server(
         text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
         mend = "unset it, or set it to 1"
         found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, mend)
-    return server
+    choice = assembled.mock.action_server
+    return _Served(
+        server, complete(choice, root, file, folder, environment=environment, found=found)
+    )
 
 
-def _project(folder: Path, sources: Sources, assembled: Assembled, server: A2AServer) -> Project:
+def _project(folder: Path, sources: Sources, assembled: Assembled, served: _Served) -> Project:
     return Project(
         folder=folder,
         assistant=assembled.assistant,
         stubs=assembled.mock.stubs,
-        server=server,
+        server=served.server,
         content_hash=hash_of(sources, folder),
+        code_hash=hash_of(Sources(code=sources.code), folder),
+        action_server=served.action_server,
         model_file=assembled.mock.model_file,
         model_id=assembled.mock.model_id,
         initial_faults=assembled.mock.faults,

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from mock_server.dialogue.action_server import ActionServer
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.dialogue.model import RejectedScope, UnderstandRule
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
 from mock_server.faults.fault import Fault
+from mock_server.project.action_server import read_choice
 from mock_server.project.builtin import PROFILES
 from mock_server.project.faults import read_faults
 from mock_server.project.findings import Findings
@@ -22,9 +24,9 @@ from mock_server.project.variables import expand
 
 KEYS = (
     "patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model",
-    "faults",
+    "faults", "action_server",
 )  # fmt: skip
-LATER_KEYS = ("llm", "action_server", "sub_agents", "agents")
+LATER_KEYS = ("llm", "sub_agents", "agents")
 RULE_KEYS = ("match", "examples", "commands", "threshold")
 MODEL_KEYS = ("file", "id")
 
@@ -42,6 +44,7 @@ class MockFile:
     model_file: str | None = None
     model_id: str | None = None
     faults: tuple[Fault, ...] = ()
+    action_server: ActionServer | None = None
     mentions: tuple[Mention, ...] = ()
 
 
@@ -64,6 +67,7 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
         model_file=model.get("file"),
         model_id=model.get("id"),
         faults=read_faults(get("faults"), found),
+        action_server=read_choice(get("action_server"), environment, found),
         mentions=tuple(mentions),
     )
 
@@ -72,7 +76,7 @@ def _refuse_keys(node: MapNode, found: Findings) -> None:
     refuse_unknown_keys(node, (*KEYS, *LATER_KEYS), found, "mock.yml")
     for key in LATER_KEYS:
         value = node.entries.get(key)
-        is_default = (isinstance(value, ScalarNode) and value.value in {None, "stubs"}) or (
+        is_default = (isinstance(value, ScalarNode) and value.value is None) or (
             isinstance(value, ListNode) and not value.items
         )
         if value is not None and not is_default:

@@ -1,15 +1,11 @@
 """What answers: a version of the project, and how it takes over from the one before it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
-from mock_server.actions.runner import Progress
+from mock_server.actions.runner import RunAction
 from mock_server.dialogue.events import Frame
 from mock_server.dialogue.model import Assistant
-from mock_server.dialogue.state import DialogueState
-
-RunAction: TypeAlias = Callable[[str, DialogueState], Iterator[Progress]]
 
 
 @dataclass(frozen=True, slots=True)

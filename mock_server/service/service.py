@@ -13,10 +13,11 @@ from typing import Self, TypeAlias
 
 from structlog.stdlib import get_logger
 
+from mock_server.actions.runner import RunAction
 from mock_server.dialogue.model import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
-from mock_server.service.brain import Brain, RunAction
+from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation
 from mock_server.service.conversations import Conversations
 from mock_server.service.feed import Feed

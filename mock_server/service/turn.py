@@ -4,7 +4,7 @@ import asyncio
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.runner import ChunkStreamed, Paused
+from mock_server.actions.runner import Awaited, ChunkStreamed, Paused
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
@@ -124,13 +124,15 @@ class Turn:
 
     async def _act(self, name: str) -> ActionResult:
         artifact_id = ""
-        for progress in self._brain.run_action(name, self.conversation.state):
+        for progress in self._brain.run_action(name, self.conversation.state, self.conversation.id):
             match progress:
                 case Paused(seconds=seconds):
                     await self._world.sleep(seconds)
                 case ChunkStreamed():
                     artifact_id = self._world.make_id() if progress.is_first else artifact_id
                     self.live.publish(_chunk(progress, artifact_id, name))
+                case Awaited(outcome=outcome):
+                    return await outcome
                 case ActionResult():
                     return progress
         return ActionResult()

@@ -109,7 +109,7 @@ class Mock:
         await self.let_go.wait()
 
 
-def run_action(name: str, _: DialogueState) -> Iterator[Progress]:
+def run_action(name: str, _: DialogueState, __: str) -> Iterator[Progress]:
     if name == "action_check":
         yield Paused(1)
     if name == "action_explain":

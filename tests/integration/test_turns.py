@@ -90,7 +90,7 @@ def data_of(task: dict[str, Any]) -> dict[str, Any]:
 async def test_of_many_simultaneous_sends_exactly_one_runs(serving: Serving) -> None:
     ran: list[str] = []
 
-    def act(name: str, _: DialogueState) -> Iterator[Progress]:
+    def act(name: str, _: DialogueState, __: str) -> Iterator[Progress]:
         ran.append(name)
         yield Paused(1)
         yield ActionResult()
@@ -118,7 +118,7 @@ class Overlaps:
     is_any: bool = False
     order: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def act(self, _: str, state: DialogueState) -> Iterator[Progress]:
+    def act(self, _: str, state: DialogueState, __: str) -> Iterator[Progress]:
         context = str(state.user_metadata["context"])
         self.is_any |= context in self.acting
         self.acting.add(context)

@@ -109,7 +109,9 @@ actions:
     [
         ("undrstand: []", "mock.yml:1: mock.unknown_key: mock.yml has no key 'undrstand'; did you"),
         ("llm: {model: x}", "mock.yml:1: mock.not_supported: mock.yml: `llm` is not supported by"),
-        ("action_server: child", "mock.yml:1: mock.not_supported"),
+        ("action_server: chld", "mock.yml:1: mock.choice"),
+        ("action_server: {kind: child, timeout_seconds: 0}", "mock.yml:1: mock.seconds"),
+        ("action_server: {kid: child}", "mock.yml:1: mock.unknown_key"),
         ("patterns_profile: '3.13'", "mock.yml:1: mock.choice"),
         ("unstubbed_actions: maybe", "mock.yml:1: mock.choice"),
         ("rejected_scope: [x]", "mock.yml:1: yaml.type"),

@@ -103,7 +103,7 @@ class Hands:
         self.paused.set()
         await self.let_go.wait()
 
-    def run_action(self, name: str, state: DialogueState) -> Iterator[Progress]:
+    def run_action(self, name: str, state: DialogueState, _: str) -> Iterator[Progress]:
         self.seen.append(state)
         match name:
             case "action_check":

@@ -1,0 +1,215 @@
+"""What an action server is asked and what it answers (flows.md §8): JSON and our own types."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from mock_server.dialogue.events import ActionResult, BotUttered, Frame, Utterance
+from mock_server.dialogue.model import Assistant, Button, Json, Variation
+from mock_server.dialogue.state import DialogueState
+
+VERSION = "3.21.1"
+UTTERANCE_KEYS = frozenset(
+    {"text", "buttons", "elements", "custom", "template", "response", "image", "attachment"}
+)
+SILENT_EVENTS = frozenset({"action", "session_started", "user"})
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCall:
+    """Action `name` is to run in `state` of the conversation with that id."""
+
+    name: str
+    state: DialogueState
+    conversation_id: str
+    assistant: Assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The domain as action servers know it; `digest` names this version of it."""
+
+    content: Json
+    digest: str
+
+
+def describe_domain(assistant: Assistant) -> Domain:
+    content: Json = {
+        "version": "3.1",
+        "config": {"store_entities_as_slots": True},
+        "session_config": {},
+        "intents": [],
+        "entities": [],
+        "slots": {
+            slot.name: {
+                "type": slot.type.value,
+                "initial_value": slot.initial_value,
+                "influence_conversation": False,
+                "values": list(slot.values),
+                "mappings": [{"type": slot.filler.value}],
+            }
+            for slot in assistant.slots.values()
+        },
+        "responses": {
+            name: [_variation(variation) for variation in variations]
+            for name, variations in assistant.responses.items()
+        },
+        "actions": [*sorted(assistant.actions)],
+        "forms": {},
+        "e2e_actions": [],
+    }
+    return Domain(content, hashlib.sha256(json.dumps(content).encode()).hexdigest())
+
+
+def _variation(variation: Variation) -> Json:
+    said: dict[str, Json] = {"text": variation.text, "buttons": _buttons(variation.buttons)}
+    if variation.channel is not None:
+        said["channel"] = variation.channel
+    if variation.image is not None:
+        said["image"] = variation.image
+    if variation.custom is not None:
+        said["custom"] = variation.custom
+    return said
+
+
+def _buttons(buttons: Iterable[Button]) -> Json:
+    return [{"title": button.title, "payload": button.payload} for button in buttons]
+
+
+def encode_call(call: ActionCall, domain: Domain, *, with_domain: bool) -> Json:
+    """The body of `POST /webhook`; the server may know the domain by its digest."""
+    body: dict[str, Json] = {
+        "next_action": call.name,
+        "sender_id": call.conversation_id,
+        "tracker": _tracker(call.state, call.conversation_id),
+        "domain_digest": domain.digest,
+        "version": VERSION,
+    }
+    return {**body, "domain": domain.content} if with_domain else body
+
+
+def _tracker(state: DialogueState, conversation_id: str) -> Json:
+    said = state.bot_uttered or state.previously_uttered
+    message: dict[str, Json] = {
+        "text": state.user_text,
+        "intent": {"name": None, "confidence": 1.0},
+        "entities": [],
+        "metadata": dict(state.user_metadata),
+    }
+    user: dict[str, Json] = {
+        "event": "user",
+        "text": state.user_text,
+        "parse_data": message,
+        "metadata": message["metadata"],
+    }
+    return {
+        "sender_id": conversation_id,
+        "slots": dict(state.slots),
+        "latest_message": message,
+        "events": [user, *(_bot_event(uttered) for uttered in said)],
+        "paused": False,
+        "followup_action": None,
+        "active_loop": {},
+        "latest_action_name": "action_listen",
+        "stack": [_frame(frame) for frame in state.stack],
+    }
+
+
+def _bot_event(uttered: BotUttered) -> Json:
+    details: Json = {"buttons": _buttons(uttered.buttons), "custom": uttered.custom}
+    return {"event": "bot", "text": uttered.text, "data": details, "metadata": {}}
+
+
+def _frame(frame: Frame) -> Json:
+    return {
+        "frame_id": frame.id,
+        "flow_id": frame.flow_id,
+        "step_id": frame.step_id,
+        "frame_type": frame.type.value,
+        "type": frame.flow_id if frame.is_pattern else "flow",
+        **frame.context,
+    }
+
+
+def read_reply(name: str, assistant: Assistant, reply: Json) -> ActionResult | None:
+    """What action `name` did, out of the body of a 200; None if it has another shape.
+
+    Events that a flow cannot use are named in the warnings.
+    """
+    if not isinstance(reply, dict):
+        return None
+    events, responses = reply.get("events") or [], reply.get("responses") or []
+    if isinstance(events, dict):  # a validation that returns its slots plainly
+        events = [{"event": "slot", "name": key, "value": value} for key, value in events.items()]
+    if not isinstance(events, list) or not isinstance(responses, list):
+        return None
+    outcome = _Outcome(name, assistant)
+    for event in events:
+        outcome.take_event(event)
+    utterances = tuple(_utterances(responses))
+    return ActionResult(
+        tuple(outcome.slots), (*utterances, *outcome.utterances), None, tuple(outcome.warnings)
+    )
+
+
+class _Outcome:
+    """What the events of one reply come to, while they are read."""
+
+    def __init__(self, name: str, assistant: Assistant) -> None:
+        self.slots: list[tuple[str, Json]] = []
+        self.utterances: list[Utterance] = []
+        self.warnings: list[str] = []
+        self._name = name
+        self._assistant = assistant
+
+    def take_event(self, event: Json) -> None:
+        fields: Mapping[str, Json] = event if isinstance(event, dict) else {}
+        match fields.get("event"), fields.get("name"):
+            case "slot", str(slot):
+                self.slots.append((slot, fields.get("value")))
+            case "reset_slots", _:
+                known = self._assistant.slots.values()
+                self.slots += ((s.name, s.initial_value) for s in known if not s.is_builtin)
+            case "bot", _:
+                extra = fields.get("data")
+                self.utterances += _utterances([{**(extra if isinstance(extra, dict) else {}),
+                                                 "text": fields.get("text")}])  # fmt: skip
+            case str(kind), _ if kind in SILENT_EVENTS:
+                pass
+            case kind, _:
+                self.warnings.append(f"action {self._name!r} sent event {kind!r}: it is ignored")
+
+
+def _utterances(responses: Iterable[Json]) -> Iterator[Utterance]:
+    for response in responses:
+        if isinstance(response, dict):
+            yield _utterance(response)
+
+
+def _utterance(response: Mapping[str, Json]) -> Utterance:
+    return Utterance(
+        text=_text(response, "text") or "",
+        buttons=tuple(_read_buttons(response.get("buttons"))),
+        response=_text(response, "response") or _text(response, "template"),
+        arguments={key: value for key, value in response.items() if key not in UTTERANCE_KEYS},
+        image=_text(response, "image"),
+        custom=response.get("custom") or None,
+    )
+
+
+def _text(fields: Mapping[str, Json], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _read_buttons(buttons: Json) -> Iterator[Button]:
+    for button in buttons if isinstance(buttons, list) else ():
+        title = button.get("title") if isinstance(button, dict) else None
+        if isinstance(button, dict) and isinstance(title, str):
+            yield Button(title, _text(button, "payload") or title)
+
+
+def failed(name: str, reason: str) -> ActionResult:
+    """A failure of action `name`; why is told the developer only."""
+    return ActionResult(failure={"action": name}, warnings=(f"action {name!r} failed: {reason}",))

@@ -1,0 +1,143 @@
+"""What an action server is asked, and what its answers come to."""
+
+import json
+
+import pytest
+
+from mock_server.actions.webhook import ActionCall, describe_domain, encode_call, failed, read_reply
+from mock_server.dialogue.engine import UserMessage, advance
+from mock_server.dialogue.events import ActionResult, Utterance
+from mock_server.dialogue.model import Assistant, Button, Json
+from mock_server.dialogue.state import apply, initial_state
+from mock_server.project.assemble import assemble
+
+DOMAIN = """
+slots:
+  name: {type: text}
+  amount: {type: float, initial_value: 5}
+actions: [action_x]
+responses:
+  utter_ask_name:
+    - {text: Who?, buttons: [{title: Me, payload: /me}], image: i.png, custom: {a: 1}, channel: a2a}
+"""
+FLOWS = "flows: {f: {description: d, steps: [{collect: name}, {action: action_x}]}}"
+
+
+@pytest.fixture(scope="module")
+def assistant() -> Assistant:
+    return assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
+
+
+def call(assistant: Assistant) -> ActionCall:
+    """Action x, wanted in the turn that follows the question of flow f."""
+    state = initial_state(assistant)
+    for event in advance(assistant, state, UserMessage("/StartFlow(f)")):
+        state = apply(state, event)
+    return ActionCall("action_x", state, "c1", assistant)
+
+
+def test_call_has_what_the_sdk_reads(assistant: Assistant) -> None:
+    domain = describe_domain(assistant)
+    body = encode_call(call(assistant), domain, with_domain=True)
+    assert isinstance(body, dict)
+    assert json.loads(json.dumps(body)) == body
+    assert (body["next_action"], body["sender_id"]) == ("action_x", "c1")
+    assert (body["domain"], body["domain_digest"]) == (domain.content, domain.digest)
+    tracker = body["tracker"]
+    assert isinstance(tracker, dict)
+    assert isinstance(tracker["slots"], dict)
+    assert (tracker["slots"]["name"], tracker["slots"]["amount"]) == (None, 5.0)
+    message = tracker["latest_message"]
+    assert isinstance(message, dict)
+    assert message["text"] == "/StartFlow(f)"
+    events = tracker["events"]
+    assert isinstance(events, list)
+    assert [e["event"] for e in events if isinstance(e, dict)] == ["user", "bot"]
+    stack = tracker["stack"]
+    assert isinstance(stack, list)
+    assert [f["flow_id"] for f in stack if isinstance(f, dict)] == [
+        "f",
+        "pattern_collect_information",
+    ]
+
+
+def test_known_domain_is_named_only(assistant: Assistant) -> None:
+    body = encode_call(call(assistant), describe_domain(assistant), with_domain=False)
+    assert isinstance(body, dict)
+    assert "domain" not in body
+
+
+def test_digest_changes_with_the_domain(assistant: Assistant) -> None:
+    again = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
+    other = assemble({"domain.yml": DOMAIN.replace("5", "6"), "data/flows.yml": FLOWS})
+    digests = [describe_domain(made).digest for made in (assistant, again, other)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+REPLIES: list[tuple[Json, ActionResult | None]] = [
+    ({}, ActionResult()),
+    ({"events": None, "responses": None}, ActionResult()),
+    (
+        {"events": [{"event": "slot", "name": "name", "value": "Ada"}, {"event": "action"}]},
+        ActionResult(slots=(("name", "Ada"),)),
+    ),
+    ({"events": {"name": "Ada"}}, ActionResult(slots=(("name", "Ada"),))),
+    (
+        {"events": [{"event": "reset_slots"}]},
+        ActionResult(slots=(("name", None), ("amount", 5.0))),
+    ),
+    (
+        {"events": [{"event": "bot", "text": "Hi", "data": {"image": "i.png"}}]},
+        ActionResult(utterances=(Utterance("Hi", image="i.png"),)),
+    ),
+    (
+        {"events": [{"event": "reminder", "name": "x"}, "nonsense"]},
+        ActionResult(
+            warnings=(
+                "action 'action_x' sent event 'reminder': it is ignored",
+                "action 'action_x' sent event None: it is ignored",
+            )
+        ),
+    ),
+    (
+        {
+            "responses": [
+                {
+                    "text": "Hi",
+                    "buttons": [{"title": "A", "payload": "/a"}, {"title": "B"}, {}, 1],
+                    "custom": {},
+                    "elements": [],
+                    "template": None,
+                    "response": None,
+                    "image": None,
+                    "attachment": None,
+                },
+                {"text": None, "response": "utter_x", "place": "here"},
+                {"template": "utter_y"},
+                "nonsense",
+            ]
+        },
+        ActionResult(
+            utterances=(
+                Utterance("Hi", (Button("A", "/a"), Button("B", "B"))),
+                Utterance(response="utter_x", arguments={"place": "here"}),
+                Utterance(response="utter_y"),
+            )
+        ),
+    ),
+    ([], None),
+    ("nonsense", None),
+    ({"events": 5}, None),
+    ({"responses": "x"}, None),
+]
+
+
+@pytest.mark.parametrize(("reply", "result"), REPLIES)
+def test_reply_comes_to(assistant: Assistant, reply: Json, result: ActionResult | None) -> None:
+    assert read_reply("action_x", assistant, reply) == result
+
+
+def test_failure_tells_the_reason_to_the_developer_only() -> None:
+    result = failed("action_x", "the server is down")
+    assert result.failure == {"action": "action_x"}
+    assert result.warnings == ("action 'action_x' failed: the server is down",)
