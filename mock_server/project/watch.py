@@ -107,8 +107,6 @@ def _attempt(load: Callable[[], Project]) -> Version:
 async def watching(folder: Path, also: Iterable[Path] = ()) -> AsyncGenerator[Changes]:
     """Notice what is saved in `folder` and in the files of `also`, from now on."""
     changes = Changes()
-    # Whatever was saved since the project was loaded has no event of its own.
-    changes.notice()
     watch = _Watch(folder, tuple(also), changes)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(watch.top()), group.create_task(watch.folders())]
@@ -118,7 +116,11 @@ async def watching(folder: Path, also: Iterable[Path] = ()) -> AsyncGenerator[Ch
 
 
 class _Watch:
-    """Two watchers: one of single files, one of what lies below the project's folders."""
+    """Two watchers: one of single files, one of what lies below the project's folders.
+
+    What was saved before a watch began has no event: each begins with word of a change, which is
+    heard only after the watch is there.
+    """
 
     def __init__(self, folder: Path, also: tuple[Path, ...], changes: Changes) -> None:
         self._folder = folder
@@ -129,6 +131,7 @@ class _Watch:
 
     async def top(self) -> None:
         places = [place for place in self._parents if place.is_dir()]
+        self._changes.notice()
         async for changed in awatch(
             *places, recursive=False, watch_filter=self._matters, step=QUIET_MILLISECONDS
         ):
@@ -144,6 +147,7 @@ class _Watch:
             if not places:
                 await self._folders_changed.wait()
                 continue
+            self._changes.notice()
             async for _ in awatch(
                 *places,
                 watch_filter=_ProjectFilter(),
@@ -151,7 +155,6 @@ class _Watch:
                 stop_event=self._folders_changed,
             ):
                 self._changes.notice()
-            self._changes.notice()
 
     def _matters(self, _: Change, path: str) -> bool:
         file = Path(path)

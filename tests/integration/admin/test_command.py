@@ -98,9 +98,12 @@ def test_variable_of_the_admin_token_must_be_set(project: Path) -> None:
 
 @pytest.mark.req("ADMIN-1", "AUTH-1")
 def test_admin_api_is_not_under_the_callers_token(
-    run_mock: RunMock, project: Path, monkeypatch: pytest.MonkeyPatch
+    run_mock: RunMock,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    secret: Callable[[str], str],
 ) -> None:
-    monkeypatch.setenv("CALLERS_SECRET", "a-secret-of-the-callers-that-is-long-enough")
+    monkeypatch.setenv("CALLERS_SECRET", secret("a-secret-of-the-callers-that-is-long-enough"))
     (project / "endpoints.yml").write_text(
         "a2a_server:\n  description: A small bank\n  auth:\n    type: bearer\n    jwt:\n"
         "      algorithm: HS256\n      secret: ${CALLERS_SECRET}\n"

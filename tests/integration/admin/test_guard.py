@@ -21,6 +21,11 @@ class Mock(Protocol):
 Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_log_holds_the_token(secret: Callable[[str], str]) -> None:
+    secret(TOKEN)
+
+
 async def status(mock: Mock, verb: str = "GET", **headers: str) -> int:
     response = await mock.client.request(verb, "/__admin/faults", headers=headers)
     assert "access-control-allow-origin" not in response.headers
