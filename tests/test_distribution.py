@@ -24,6 +24,7 @@ def test_wheel_ships_bank_patterns_and_styles(wheel: Path) -> None:
     assert {
         "mock_server/examples/bank/endpoints.yml",
         "mock_server/examples/bank/mock.yml",
+        "mock_server/examples/minimal/tests/greet.yml",
         "mock_server/project/patterns/3.16/flows.yml",
         "inspector/tui/app.tcss",
     } <= names
@@ -44,3 +45,18 @@ def test_bundled_bank_talks_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
         check=True,
     )
     assert "Which account?" in talk.stdout
+
+
+def test_new_project_is_made_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    for command in (["new", "mine"], ["test", "mine"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "mock_server", *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    assert done.stdout.endswith("2 test cases: 2 passed, 0 failed, 0 skipped\n")

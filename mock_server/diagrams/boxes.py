@@ -1,6 +1,7 @@
 """How much room texts take: monospaced letters, wrapped where a reader would break a line."""
 
 import re
+from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 from mock_server.diagrams.geometry import Size
@@ -15,19 +16,26 @@ BREAKS = re.compile(r"(?<=[ _./,-])")
 
 def wrap(text: str, limit: int = MAX_LETTERS) -> tuple[str, ...]:
     """The lines of `text`, none longer than `limit` letters; breaks are behind `_` and blanks."""
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for piece in BREAKS.split(paragraph):
-            if line and letters_in(line + piece.rstrip()) > limit:
-                lines.append(line.rstrip())
-                line = ""
-            line += piece
-            while letters_in(line.rstrip()) > limit:
-                lines.append(line[:limit])
-                line = line[limit:]
-        lines.append(line.rstrip())
-    return tuple(lines)
+    return tuple(line for paragraph in text.split("\n") for line in _wrapped(paragraph, limit))
+
+
+def _wrapped(paragraph: str, limit: int) -> Iterator[str]:
+    line = ""
+    for piece in _pieces(paragraph, limit):
+        if line and letters_in((line + piece).rstrip()) > limit:
+            yield line.rstrip()
+            line = ""
+        line += piece
+    yield line.rstrip()
+
+
+def _pieces(text: str, limit: int) -> Iterator[str]:
+    """The words of `text`, with what divides them; one that is too long comes letter by letter."""
+    for word in BREAKS.split(text):
+        if letters_in(word.rstrip()) > limit:
+            yield from word
+        else:
+            yield word
 
 
 def letters_in(text: str) -> int:

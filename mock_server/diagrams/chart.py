@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import assert_never
 
 from mock_server.dialogue.model import (
@@ -110,12 +111,9 @@ def _arrows(step: Step) -> Iterator[Arrow]:
 
 
 def _ways(source: str, branches: tuple[Branch, ...]) -> Iterator[Arrow]:
-    """One arrow to each target; where none of the conditions may hold, the flow ends."""
-    if not any(branch.condition is None for branch in branches):
-        branches = (*branches, Branch(END))
-    for branch in branches:
-        if branch.condition is not None:
-            yield Arrow(source, branch.target, f"if {branch.condition}")
-        else:
-            yield Arrow(source, branch.target, "else" if len(branches) > 1 else "")
-            return
+    """An arrow for each condition and one for the rest, which ends the flow where none is named."""
+    conditional = tuple(takewhile(lambda branch: branch.condition is not None, branches))
+    for branch in conditional:
+        yield Arrow(source, branch.target, f"if {branch.condition}")
+    rest = next((branch.target for branch in branches[len(conditional) :]), END)
+    yield Arrow(source, rest, "else" if conditional else "")

@@ -25,6 +25,10 @@ WORDS: Mapping[NodeKind, str] = {
     NodeKind.LINK: "go to",
 }
 
+ENTITIES = (
+    ("#", "#35;"), ("&", "#amp;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("`", "#96;"),
+)  # fmt: skip
+
 
 def as_mermaid(chart: Chart) -> str:
     """A diagram of one flow."""
@@ -65,6 +69,6 @@ def words_of(node: Node) -> str:
 
 def _quoted(text: str) -> str:
     """A quoted label; Mermaid knows HTML's entities, written with `#`, and tags."""
-    for character, entity in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
+    for character, entity in ENTITIES:
         text = text.replace(character, entity)
     return f'"{text.replace(chr(10), "<br>")}"'

@@ -25,6 +25,7 @@ from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode, plain
 from mock_server.project.reading import (
     as_items,
+    as_json,
     as_map,
     as_text,
     as_texts,
@@ -76,57 +77,58 @@ def _read(key: str, node: Node, place: Location, found: Findings) -> Iterator[Ex
         mend = suggestion(key, (*_READERS, *JUDGED))
         found.error(place, "e2e.assertion", text, mend or f"expected one of {', '.join(_READERS)}")
         return
-    for location, demand in _READERS[key](node, found, key):
-        yield Expectation(demand, location)
+    for demand, line in _READERS[key](node, found, key):
+        yield Expectation(demand, line or place)
 
 
-Demands = Iterator[tuple[Location, Demand]]
+Demands = Iterator[tuple[Demand, Location | None]]
+"""Demands, each with its own line where one assertion makes several."""
 
 
 def _flow_started(node: Node, found: Findings, key: str) -> Demands:
     flow_ids, is_any = _choice(node, found, key)
     if is_any:
-        yield node.location, FlowStarts(flow_ids)
+        yield FlowStarts(flow_ids), None
     else:
         for flow_id in flow_ids:
-            yield node.location, FlowStarts((flow_id,))
+            yield FlowStarts((flow_id,)), None
 
 
 def _flow_completed(node: Node, found: Findings, key: str) -> Demands:
     flow_id, step_id = _flow_step(node, found, key)
-    yield node.location, FlowCompletes(flow_id, step_id)
+    yield FlowCompletes(flow_id, step_id), None
 
 
 def _flow_cancelled(node: Node, found: Findings, key: str) -> Demands:
     flow_id, step_id = _flow_step(node, found, key)
-    yield node.location, FlowIsCancelled(flow_id, step_id)
+    yield FlowIsCancelled(flow_id, step_id), None
 
 
 def _clarification(node: Node, found: Findings, key: str) -> Demands:
     flows, is_any = _choice(node, found, key)
-    yield node.location, ClarificationOffers(flows, is_any)
+    yield ClarificationOffers(flows, is_any), None
 
 
 def _action_executed(node: Node, found: Findings, key: str) -> Demands:
-    yield node.location, ActionRuns(_text(node, found, key))
+    yield ActionRuns(_text(node, found, key)), None
 
 
 def _slot_was_set(node: Node, found: Findings, key: str) -> Demands:
     for location, change in _changes(node, found, key):
-        yield location, SlotIsSet(change)
+        yield SlotIsSet(change), location
 
 
 def _slot_was_not_set(node: Node, found: Findings, key: str) -> Demands:
     for location, change in _changes(node, found, key):
-        yield location, SlotIsNotSet(change)
+        yield SlotIsNotSet(change), location
 
 
 def _bot_uttered(node: Node, found: Findings, key: str) -> Demands:
-    yield node.location, BotSays(_saying(node, found, key))
+    yield BotSays(_saying(node, found, key)), None
 
 
 def _bot_did_not_utter(node: Node, found: Findings, key: str) -> Demands:
-    yield node.location, BotDoesNotSay(_saying(node, found, key))
+    yield BotDoesNotSay(_saying(node, found, key)), None
 
 
 _READERS: Mapping[str, Callable[[Node, Findings, str], Demands]] = {
@@ -188,7 +190,7 @@ def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, 
         name = _text(item.entries["name"], found, f"name of {key}")
         value = item.entries.get("value")
         has_value = value is not None
-        yield item.location, SlotChange(name, plain(value) if value else None, has_value)
+        yield item.location, SlotChange(name, as_json(value), has_value)
 
 
 def _saying(node: Node, found: Findings, key: str) -> Saying:

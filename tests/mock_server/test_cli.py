@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,20 @@ def test_wrong_words_are_told_with_status_2(words: list[str], told: str) -> None
     refused = a2a_mock(*words)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert told in refused.stderr
+
+
+def test_output_that_nobody_reads_ends_the_command_quietly(tmp_path: Path) -> None:
+    steps = ", ".join("{action: utter_unknown}" for _ in range(2000))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "domain.yml").write_text("slots: {}")
+    (tmp_path / "data" / "flows.yml").write_text(
+        f"flows: {{long: {{description: Long., steps: [{steps}]}}}}"
+    )
+    command = [sys.executable, "-m", "mock_server", "check", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 1

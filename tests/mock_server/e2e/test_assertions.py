@@ -93,6 +93,8 @@ def test_assertion_is_a_demand(expect: Expect, source: str, demands: list[Demand
         ("flow_started: {operator: any}", "e2e.assertion: flow_started names no flow_ids"),
         ("flow_started:", "yaml.type: flow_started: found nothing, expected a text"),
         ("flow_completed: {}", "yaml.type: flow_id of flow_completed: found nothing"),
+        ("flow_started: {operator: any, flow_ids: [a]}\n    - 5", "yaml.type: an assertion"),
+        ("bot_uttered: {buttons: [5]}", "yaml.type: a button: found 5 (a number)"),
         ("bot_uttered:", "e2e.assertion: bot_uttered says nothing of what was uttered"),
         ("bot_uttered: {text_matches: '('}", "e2e.text_matches: text_matches is no regular"),
         ("bot_uttered: {buttons: [{payload: a}]}", "yaml.type: title: found nothing"),
@@ -102,4 +104,6 @@ def test_assertion_is_a_demand(expect: Expect, source: str, demands: list[Demand
 def test_what_is_wrong_is_told_with_file_and_line(read: Reader, source: str, problem: str) -> None:
     text = f"test_cases:\n- test_case: a\n  steps:\n  - user: x\n    assertions:\n    - {source}"
     _, problems = read(text)
-    assert any(p.startswith(f"t.yml:6: {problem}") for p in problems), problems
+    assert any(p.startswith(("t.yml:6: " + problem, "t.yml:7: " + problem)) for p in problems), (
+        problems
+    )

@@ -23,7 +23,7 @@ from mock_server.dialogue.model import Assistant, Button, Slot, SlotType
 from mock_server.e2e.matching import observe, unmet
 from mock_server.e2e.model import Expectation, FlowStarts
 from mock_server.errors import NOWHERE
-from mock_server.project.load import Project
+from mock_server.project.load import Project, load_assistant
 
 Expect = Callable[[str], tuple[Expectation, ...]]
 
@@ -137,6 +137,17 @@ def test_cancelled_question_is_not_completed(project: Project, expect: Expect) -
         "- flow_completed: pattern_collect_information"
     )
     assert unmet(expectations, events, project.assistant) == expectations[2:]
+
+
+def test_pattern_that_links_another_is_completed(project: Project, expect: Expect) -> None:
+    flows = (project.folder / "data" / "flows.yml").read_text().split("  pattern_completed")[0]
+    (project.folder / "data" / "flows.yml").write_text(flows)
+    asking = load_assistant(project.folder, environment={})
+    events = observed(asking, "pay a bill", "50", "Pay", "no")
+    expectations = expect(
+        "- flow_completed: pattern_completed\n- flow_started: pattern_customer_satisfaction"
+    )
+    assert unmet(expectations, events, asking.assistant) == ()
 
 
 def test_frames_that_a_resumed_flow_moves_neither_start_nor_complete(project: Project) -> None:

@@ -92,6 +92,16 @@ test_cases:
     ("text", "problem"),
     [
         ("test_cases: [{steps: [{user: a}]}]", "t.yml:1: e2e.no_name: a test case needs a name"),
+        ("- a", "t.yml:1: yaml.type: a test file: found a list, expected a mapping"),
+        (
+            "test_cases:\n- test_case: a\n  steps: [7]",
+            "t.yml:3: yaml.type: a step: found 7 (a number), expected a mapping",
+        ),
+        ("fixtures: [5]\ntest_cases: []", "t.yml:1: yaml.type: an entry of fixtures: found 5"),
+        (
+            "fixtures: [{a: [5]}]\ntest_cases: []",
+            "t.yml:1: yaml.type: fixtures 'a': found 5 (a number), expected a mapping",
+        ),
         ("test_cases:\n- 5", "t.yml:2: yaml.type: a test case: found 5 (a number)"),
         ("test_cases:\n- {test_case: a}", "t.yml:2: e2e.no_steps: test case 'a' has no steps"),
         (

@@ -6,9 +6,11 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from mock_server.dialogue.commands import SetSlot
+from mock_server.dialogue.events import CommandDropped, Warned
 from mock_server.e2e.junit import as_xml
 from mock_server.e2e.model import CaseFile
-from mock_server.e2e.report import Report, as_json, as_lines
+from mock_server.e2e.report import Report, as_json, as_lines, trace_lines
 from mock_server.project.load import Project
 from mock_server.test import play_all
 
@@ -103,3 +105,11 @@ def test_junit_has_a_suite_a_file_and_no_forbidden_character(report: Report) -> 
     assert failure.attrib["message"] == 'expected bot: "never"'
     assert "action_executed: action_pay" in (failure.text or "")
     assert skipped[0].attrib["message"] == REASON
+
+
+def test_trace_tells_what_was_dropped_and_warned_of() -> None:
+    events = (CommandDropped(SetSlot("amount", 5), "no flow asks"), Warned("beware"))
+    assert list(trace_lines(events)) == [
+        "→ SetSlot(amount, 5) is dropped: no flow asks",
+        "! beware",
+    ]
