@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_test(commands)
     _add_graph(commands)
     _add_new(commands)
+    _add_replicas(commands)
     return parser
 
 
@@ -104,7 +105,26 @@ def _add_serve(commands: Commands) -> None:
         default="on",
         help="off: no Authorization header on push notifications, as a2a-sdk 0.3.26",
     )
-    serve.add_argument("--seed", type=int, metavar="N", help="the same ids in every run")
+    serve.add_argument(
+        "--watch", action="store_true", help="serve each version of the project that is saved"
+    )
+    serve.add_argument(
+        "--watch-card", action="store_true", help="the card follows, too (implies --watch)"
+    )
+    serve.add_argument(
+        "--on-reload",
+        choices=["preserve", "clean"],
+        default="preserve",
+        help="whether a conversation in a changed flow goes on or begins anew",
+    )
+    serve.add_argument(
+        "--admin-token-env",
+        metavar="VAR",
+        help="the variable that holds the token for /__admin, which it needs off loopback",
+    )
+    serve.add_argument(
+        "--seed", type=int, metavar="N", help="the same ids and the same chance in every run"
+    )
 
 
 def _add_check(commands: Commands) -> None:
@@ -167,9 +187,45 @@ def _add_new(commands: Commands) -> None:
     new.add_argument("--template", choices=["minimal", "bank"], default="minimal")
 
 
+def _add_replicas(commands: Commands) -> None:
+    replicas = commands.add_parser(
+        "replicas",
+        help="serve a project several times, behind a router",
+        description="Serve a project several times behind HAProxy, to try an orchestrator's "
+        "routing. Each replica keeps its own conversations and tasks.",
+    )
+    replicas.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
+    replicas.add_argument(
+        "--replicas", type=_count, default=2, metavar="N", help="how many (default 2)"
+    )
+    replicas.add_argument(
+        "--routing",
+        choices=["sticky", "round-robin"],
+        default="sticky",
+        help="by contextId, or each request to the next replica",
+    )
+    replicas.add_argument("--interface", default="127.0.0.1", help="address the router listens on")
+    replicas.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    replicas.add_argument("--url", help="address that the card gives (default: the router's)")
+    replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
+    replicas.add_argument("--profile", choices=[*PROFILES], default=RASA.name)
+    replicas.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
+    replicas.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
+    replicas.add_argument("--relax", action="store_true", help="as `serve` takes it")
+    replicas.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
+    replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")
+    replicas.add_argument("--log-format", choices=["text", "json"], default="text")
+
+
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: expected 0 to {LAST_PORT}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
 
 

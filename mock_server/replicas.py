@@ -1,0 +1,187 @@
+"""`a2a-mock replicas`: several servers of one project behind a router (server.md STICKY-1)."""
+
+import argparse
+import asyncio
+import signal
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from mock_server.errors import StartError
+from mock_server.router import Routing, configuration, find_haproxy
+from mock_server.settings import bundled_bank, local_url
+from mock_server.web.listener import bind, port_of
+
+EXIT_FAILED = 1
+EXIT_CONFIGURATION = 2
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# A replica gives its turns five seconds, and its pushes five more.
+STOP_SECONDS = 15
+# Replicas listen on ports that they find themselves, for the router alone.
+REPLICA = (sys.executable, "-m", "mock_server", "serve", "--interface", "127.0.0.1", "--port", "0")
+HANDED_ON = ("profile", "endpoints", "mock", "description", "log_format")
+HANDED_ON_SWITCHES = ("relax", "allow_local_push")
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """A running `a2a-mock serve`; `number` counts from 1."""
+
+    number: int
+    url: str
+    process: Process
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Route until a signal comes: 0; 2 if router, port or project cannot be had; else 1."""
+    try:
+        haproxy = find_haproxy(arguments.haproxy)
+        listener = bind(arguments.interface, arguments.port)
+    except StartError as error:
+        sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
+        return EXIT_CONFIGURATION
+    except OSError as error:
+        sys.stderr.write(f"port {arguments.port} cannot be had: {error.strerror}; try --port\n")
+        return EXIT_CONFIGURATION
+    with listener:
+        return asyncio.run(_until_signal(_serve(arguments, haproxy, listener)))
+
+
+async def _until_signal(work: Coroutine[None, None, int]) -> int:
+    """The status of `work`, or 0 if a signal ends it first."""
+    task = asyncio.create_task(work)
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, task.cancel)
+    await asyncio.wait([task])
+    return 0 if task.cancelled() else task.result()
+
+
+async def _serve(arguments: argparse.Namespace, haproxy: str, listener: socket.socket) -> int:
+    url = local_url(arguments.interface, port_of(listener))
+    line = [*REPLICA, *_handed_on(arguments), "--url", arguments.url or url]
+    # On leaving, the replicas end first: their last answers still find the router.
+    async with _children() as routers, _children() as processes:
+        try:
+            replicas = await _start(arguments.replicas, line, processes)
+        except StartError as error:
+            sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
+            return EXIT_CONFIGURATION
+        host, port = listener.getsockname()[:2]
+        with listener:
+            # Whoever connects from here on waits for the router, which takes the socket over.
+            listener.listen()
+            router = await _start_router(arguments.routing, haproxy, listener, replicas)
+        routers.append(router)
+        if await _answers(host, port):
+            _announce(url, arguments.routing, replicas)
+        return await _watch(replicas, router)
+
+
+def _handed_on(arguments: argparse.Namespace) -> Iterator[str]:
+    yield str(arguments.project or bundled_bank())
+    given = vars(arguments)
+    for name in HANDED_ON:
+        if given[name] is not None:
+            yield from (f"--{name.replace('_', '-')}", str(given[name]))
+    for name in HANDED_ON_SWITCHES:
+        if given[name]:
+            yield f"--{name.replace('_', '-')}"
+
+
+async def _start(count: int, line: Sequence[str], processes: list[Process]) -> list[Replica]:
+    """The first alone, so that what is wrong with the project is said once."""
+    first = [await _start_replica(1, line, processes)]
+    others = (_start_replica(number, line, processes) for number in range(2, count + 1))
+    return first + await asyncio.gather(*others)
+
+
+async def _start_replica(number: int, line: Sequence[str], processes: list[Process]) -> Replica:
+    # A session of its own: a Ctrl-C is for us, who end the replicas in order.
+    process = await asyncio.create_subprocess_exec(*line, stdout=PIPE, start_new_session=True)
+    processes.append(process)
+    assert process.stdout
+    ready = await process.stdout.readline()
+    if not ready:
+        status = await process.wait()
+        raise StartError([f"replica {number} did not start: status {status}"])
+    return Replica(number, ready.decode().split()[1], process)
+
+
+async def _start_router(
+    routing: str, haproxy: str, listener: socket.socket, replicas: Sequence[Replica]
+) -> Process:
+    descriptor = listener.fileno()
+    process = await asyncio.create_subprocess_exec(
+        *(haproxy, "-db", "-q", "-f", "/dev/stdin"),
+        stdin=PIPE,
+        stdout=DEVNULL,
+        pass_fds=[descriptor],
+        start_new_session=True,
+    )
+    assert process.stdin
+    urls = [replica.url for replica in replicas]
+    process.stdin.write(configuration(Routing(routing), descriptor, urls).encode())
+    process.stdin.close()
+    return process
+
+
+async def _answers(host: str, port: int) -> bool:
+    """Whether an HTTP server accepts connections there; it may still be starting."""
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(b"GET /status HTTP/1.0\r\n\r\n")
+    try:
+        return (await reader.readline()).startswith(b"HTTP/")
+    except ConnectionError:
+        return False
+    finally:
+        writer.close()
+
+
+def _announce(url: str, routing: str, replicas: Sequence[Replica]) -> None:
+    sys.stdout.write(f"ready: {url} routing={routing} replicas={len(replicas)}\n")
+    sys.stdout.writelines(f"replica {r.number}: {r.url} pid={r.process.pid}\n" for r in replicas)
+    sys.stdout.flush()
+
+
+async def _watch(replicas: Sequence[Replica], router: Process) -> int:
+    """Report each replica that ends; return once the router or the last replica has."""
+    routed = asyncio.create_task(router.wait())
+    served = {asyncio.create_task(replica.process.wait()): replica for replica in replicas}
+    while served and not routed.done():
+        await asyncio.wait([routed, *served], return_when=asyncio.FIRST_COMPLETED)
+        for ended in [task for task in served if task.done()]:
+            replica = served.pop(ended)
+            sys.stderr.write(
+                f"replica {replica.number} at {replica.url} ended: status {ended.result()}\n"
+            )
+    if routed.done():
+        sys.stderr.write(f"the router ended: status {routed.result()}\n")
+    else:
+        sys.stderr.write("no replica is left\n")
+    return EXIT_FAILED
+
+
+@asynccontextmanager
+async def _children() -> AsyncGenerator[list[Process]]:
+    """Processes that are put in the list are ended when the block is left."""
+    processes: list[Process] = []
+    try:
+        yield processes
+    finally:
+        running = [process for process in processes if process.returncode is None]
+        for process in running:
+            process.terminate()
+        await _end(running)
+
+
+async def _end(processes: Sequence[Process]) -> None:
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await asyncio.gather(*(process.wait() for process in processes))
+    finally:
+        for late in [process for process in processes if process.returncode is None]:
+            late.kill()
