@@ -21,6 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 SET_UP_BY_THE_TEST_ITSELF = {"scripts/test"}
+NEEDED = {"a2a-mock replicas": "haproxy"}
+SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -78,6 +80,10 @@ def checkout(tmp_path: Path) -> Path:
 def test_page_is_true(
     page: Path, free_port: int, background: list[subprocess.Popen[str]], checkout: Path
 ) -> None:
+    for command, program in NEEDED.items():
+        typed_here = re.search(rf"^\$ .*{command}", page.read_text(), re.MULTILINE)
+        if typed_here and not shutil.which(program, path=f"{os.environ['PATH']}:{SYSTEM_FOLDERS}"):
+            pytest.skip(f"{program} is not installed, which `{command}` needs")
     folder = ROOT if page.name == "README.md" and page.parent == ROOT else checkout
     environment = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")
 def test_bench_measures_the_mock_beside_the_bare_route() -> None:
-    line = [sys.executable, "-m", "benchmarks.turns", "--json", "--only", "flow"]
+    line = [sys.executable, "-m", "benchmarks.sends", "--json", "--only", "flow"]
     line += ["--rounds", "1", "--seconds", "0.1", "--tasks", "100"]
     ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
