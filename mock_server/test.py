@@ -8,14 +8,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
+from mock_server.acting import Perform, acting
+from mock_server.actions.runner import run_stub
 from mock_server.conversation import Conversation
+from mock_server.dialogue.action_server import ActionServerKind
+from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
 from mock_server.e2e.junit import as_xml
 from mock_server.e2e.model import Case
 from mock_server.e2e.report import Report, as_json, as_lines
 from mock_server.e2e.results import CaseResult, Outcome, play
-from mock_server.errors import Problem, ProjectError, Severity
+from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
 from mock_server.project.assemble import sorted_problems
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project, load_assistant
@@ -35,7 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not cases:
         _complain(f"{arguments.project}: no test cases; expected them in {' or '.join(FOLDERS)}")
         return EXIT_UNREADABLE
-    report = play_all(project, cases, _once(_complain))
+    try:
+        report = _played(project, cases)
+    except ActionServerFailed as error:
+        _complain(str(error))
+        return EXIT_UNREADABLE
     try:
         if arguments.junit is not None:
             arguments.junit.write_text(as_xml(report), encoding="utf-8")
@@ -62,16 +71,44 @@ def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for file in files for case in file.cases)
 
 
-def play_all(project: Project, cases: Iterable[Case], warn: Callable[[str], None]) -> Report:
-    """Each case in a conversation of its own."""
+def _played(project: Project, cases: Sequence[Case]) -> Report:
+    warn = _once(_complain)
+    if project.action_server.kind is ActionServerKind.STUBS:
+        return play_all(project, cases, warn)
+    with acting(project) as perform:
+        return play_all(project, cases, warn, perform)
+
+
+def play_all(
+    project: Project,
+    cases: Iterable[Case],
+    warn: Callable[[str], None],
+    perform: Perform | None = None,
+) -> Report:
+    """Each case in a conversation of its own; `perform` runs the actions that it does not stub."""
     results: list[CaseResult] = []
     seconds: list[float] = []
-    for case in cases:
+    for number, case in enumerate(cases, start=1):
         began = perf_counter()
-        conversation = Conversation(_stubbed(project, case), warn)
+        stubbed = _stubbed(project, case)
+        acted = None if perform is None else _beside_stubs(case, perform)
+        conversation = Conversation(stubbed, warn, acted, conversation_id=f"case-{number}")
         results.append(play(case, conversation, project.assistant))
         seconds.append(perf_counter() - began)
     return Report(tuple(results), tuple(seconds))
+
+
+def _beside_stubs(case: Case, perform: Perform) -> Perform:
+    """The action server for all actions but those that the case stubs."""
+    stubs = Stubs(case.stubs)
+
+    def run(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
+        if name not in stubs.by_action:
+            return perform(name, state, conversation_id)
+        progress = run_stub(stubs, name, state)
+        return next(item for item in progress if isinstance(item, ActionResult))
+
+    return run
 
 
 def _stubbed(project: Project, case: Case) -> Project:

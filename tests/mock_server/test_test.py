@@ -1,7 +1,10 @@
 """`a2a-mock test`."""
 
 import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from xml.etree.ElementTree import parse
 
 import pytest
@@ -85,6 +88,57 @@ def test_junit_is_written_beside(folder: Path, capsys: pytest.CaptureFixture[str
     assert parse(folder / "r.xml").getroot().attrib["tests"] == "1"
     assert main(["test", str(folder), "--junit", str(folder / "no" / "r.xml")]) == 2
     assert "this cannot be written" in capsys.readouterr().err
+
+
+class _ActionServer(BaseHTTPRequestHandler):
+    """Answers each action with one text."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        said = f"{asked['next_action']} of {asked['sender_id']}"
+        body = json.dumps({"events": [], "responses": [{"text": said}]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the requests are no news."""
+
+
+@pytest.fixture
+def action_server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _ActionServer) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/webhook"
+        server.shutdown()
+        thread.join()
+
+
+def test_actions_run_on_the_action_server_unless_the_case_stubs_them(
+    folder: Path, action_server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoints = f"action_endpoint: {{url: '{action_server}'}}"
+    (folder / "endpoints.yml").write_text(endpoints, encoding="utf-8")
+    (folder / "mock.yml").write_text("action_server: endpoint", encoding="utf-8")
+    tests = folder / "e2e_tests" / "pay.yml"
+    case = CASES.replace("{utter: utter_paid}", '{bot: "action_pay of case-1"}')
+    tests.write_text(case, encoding="utf-8")
+    assert main(["test", str(folder)]) == 0
+    stub = "stub_custom_actions: {action_pay: {responses: [{text: stubbed}]}}\n"
+    tests.write_text(stub + case.replace("action_pay of case-1", "stubbed"), encoding="utf-8")
+    assert main(["test", str(folder)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_action_server_that_does_not_come_up_is_exit_status_2(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mock = "action_server: {kind: child, module: no_such_module}"
+    (folder / "mock.yml").write_text(mock, encoding="utf-8")
+    assert main(["test", str(folder)]) == 2
+    assert "the action server" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
