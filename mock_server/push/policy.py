@@ -63,7 +63,8 @@ def parse_target(url: str, policy: UrlPolicy) -> Target:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise PushRefused(NOT_A_URL) from None
+        # Python's versions differ in which hosts urlsplit itself refuses.
+        raise PushRefused(NO_HOST) from None
     if parts.scheme not in DEFAULT_PORTS:
         raise PushRefused(WRONG_SCHEME)
     host, port = _parse_authority(parts.netloc)

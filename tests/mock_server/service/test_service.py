@@ -569,7 +569,7 @@ async def test_failing_action_fails_the_task() -> None:
 async def test_action_that_crashes_fails_the_task_and_nothing_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def crash(name: str, state: DialogueState) -> Iterator[Progress]:
+    def crash(name: str, state: DialogueState, _: str) -> Iterator[Progress]:
         raise ZeroDivisionError(name, state)
 
     brain = Brain(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), crash)

@@ -22,7 +22,7 @@ def no_id() -> str:
     raise OSError("no randomness is left")
 
 
-def no_action(_: str, __: DialogueState) -> Iterator[Progress]:
+def no_action(_: str, __: DialogueState, ___: str) -> Iterator[Progress]:
     yield ActionResult()
 
 
