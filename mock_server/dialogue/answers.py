@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from rapidfuzz import fuzz, process
 
 from mock_server.dialogue import phrases
-from mock_server.dialogue.lexicon import AFFIRM, DENY, normalized
+from mock_server.dialogue.lexicon import AFFIRM, DENY, FALSE_WORDS, TRUE_WORDS, normalized
 from mock_server.dialogue.model import Json, Slot, SlotType
-from mock_server.dialogue.slots import FALSE_WORDS, TRUE_WORDS
 
 FUZZY = 80
 PREFIX_LENGTH = 2

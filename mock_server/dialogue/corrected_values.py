@@ -1,8 +1,8 @@
 """Which slot a correction means, and its new value: "no wait, I meant 65"."""
 
 from mock_server.dialogue import answers, lexicon, phrases
-from mock_server.dialogue.flow_matching import content_words
 from mock_server.dialogue.hearing import Hearing
+from mock_server.dialogue.lexicon import content_words
 from mock_server.dialogue.model import Json, Slot, SlotType
 
 

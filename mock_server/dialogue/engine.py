@@ -137,9 +137,10 @@ def _run_beside(turn: Turn, action: str) -> Steps:
 
 def _follow_assistant(turn: Turn) -> Steps:
     """Make a state of an earlier version of the project fit this one (flows.md §5, 3.16.13)."""
-    for name in turn.assistant.slots:
-        if name not in turn.state.slots:
-            yield SlotSet(name, turn.assistant.slots[name].initial_value, SlotSource.INITIAL)
+    if turn.state.initial_slots is not turn.assistant.initial_slots:
+        for name, value in turn.assistant.initial_slots.items():
+            if name not in turn.state.slots:
+                yield SlotSet(name, value, SlotSource.INITIAL)
     stale = next(filter(turn.is_stale, turn.stack), None)
     while stale:
         flow = turn.assistant.flows.get(stale.flow_id)

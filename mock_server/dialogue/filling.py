@@ -60,12 +60,8 @@ def _collected(situation: Situation, plan: Plan) -> set[str]:
 
 
 def _is_startable_slot(situation: Situation, name: str) -> bool:
-    flows = situation.assistant.flows
-    return any(
-        name in slots_collected(flow, flows) and situation.can_start(flow)
-        for flow in flows.values()
-        if not flow.is_pattern
-    )
+    flows = situation.assistant.index.by_slot.get(name, ())
+    return any(situation.can_start(flow) for flow in flows)
 
 
 def _is_correction(situation: Situation, plan: Plan, name: str) -> bool:

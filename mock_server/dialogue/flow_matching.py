@@ -1,26 +1,21 @@
 """Which flow a sentence asks for: overlap of its words with a flow's id, name and description."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from rapidfuzz import fuzz
-
-from mock_server.dialogue.lexicon import GENERIC_VERBS, STOP_WORDS, SYNONYMS, stem
-from mock_server.dialogue.model import Flow
+from mock_server.dialogue.flow_index import FlowIndex
+from mock_server.dialogue.lexicon import GENERIC_VERBS, content_words
 
 ENOUGH = 0.5
 TIE = 0.05
 FIRST_WORD = 1.5
 GENERIC_WORD = 0.5
 DESCRIPTION_WORD = 0.6
-FUZZY = 85
-FUZZY_LENGTH = 5
-# Nobody wishes for a flow in a longer text, and likeness costs words times flows.
+# Nobody wishes for a flow in a longer text.
 MAX_WISH = 1000
 
-WORD = re.compile(r"[a-z][a-z']*", re.IGNORECASE)
+NO_FLOWS: frozenset[str] = frozenset()
 VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
 
 
@@ -28,61 +23,84 @@ VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
 class FlowMatch:
     """`score` is the share of the sentence's weight that `words` of the flow cover."""
 
-    flow: Flow
+    flow_id: str
     score: float
     words: frozenset[str]
     named: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Vocabulary:
+class _Heard:
+    """A word of the sentence, its share of the weight, and the flows that have it."""
+
+    word: str
+    share: float
     named: frozenset[str]
     described: frozenset[str]
 
+    @property
+    def flow_ids(self) -> frozenset[str]:
+        return self.named | self.described
 
-def rank(text: str, flows: Iterable[Flow]) -> tuple[FlowMatch, ...]:
-    """The flows that `text` may ask for, best first; flows without a common word are left out."""
+    @property
+    def most(self) -> float:
+        """The most that the word can add to a flow's score."""
+        return self.share * (1.0 if self.named else DESCRIPTION_WORD)
+
+
+def rank(
+    text: str, index: FlowIndex, is_open: Callable[[str], bool] = lambda _: True
+) -> tuple[FlowMatch, ...]:
+    """The flows that `text` may ask for, best first; flows without a common word are left out.
+
+    So are flows that have only words which many have, once an open flow is found that they cannot
+    come near: rare words are looked up first, and then nobody asks who else has the common ones.
+    """
     if len(text) > MAX_WISH:
         return ()
-    wanted = _weights(content_words(VALUE.sub(" ", text)))
-    if not wanted:
-        return ()
-    matches = (_match(flow, wanted) for flow in flows)
-    return tuple(sorted((m for m in matches if m.score), key=lambda m: -m.score))
+    heard = _heard(content_words(VALUE.sub(" ", text)), index)
+    matches: dict[str, FlowMatch] = {}
+    top = 0.0
+    for place, word in enumerate(heard):
+        if sum(other.most for other in heard[place:]) < top - TIE:
+            break
+        for flow_id in word.flow_ids - matches.keys():
+            match = matches[flow_id] = _match(flow_id, heard)
+            if match.score >= max(ENOUGH, top) and _is_telling(match) and is_open(flow_id):
+                top = match.score
+    order = index.order
+    return tuple(sorted(matches.values(), key=lambda match: (-match.score, order[match.flow_id])))
 
 
 def best(matches: Sequence[FlowMatch]) -> tuple[FlowMatch, ...]:
-    """The matches that are good enough and as good as the best: one, or several that tie.
-
-    A single word that only a description has is not enough: descriptions mention much.
-    """
-    telling = [m for m in matches if m.named or len(m.words) > 1]
+    """The matches that are good enough and as good as the best: one, or several that tie."""
+    telling = [match for match in matches if _is_telling(match)]
     top = telling[0].score if telling else 0.0
     return tuple(m for m in telling if m.score >= max(ENOUGH, top - TIE))
 
 
-def content_words(text: str) -> tuple[str, ...]:
-    """The words that carry meaning, as stems of their canonical synonym, in order."""
-    straight = text.replace("\u2019", "'").replace("_", " ").replace("-", " ")
-    words = (word.lower().strip("'") for word in WORD.findall(straight))
-    return tuple(dict.fromkeys(_canonical(w) for w in words if w not in STOP_WORDS and len(w) > 1))
+def _is_telling(match: FlowMatch) -> bool:
+    """A single word that only a description has is not enough: descriptions mention much."""
+    return bool(match.named) or len(match.words) > 1
 
 
-@lru_cache(maxsize=4096)
-def _canonical(word: str) -> str:
-    if word in SYNONYMS:
-        return SYNONYMS[word]
-    stemmed = stem(word)
-    return _STEMMED_SYNONYMS.get(stemmed, stemmed)
+def _heard(words: Sequence[str], index: FlowIndex) -> list[_Heard]:
+    """The words that flows have, those of the fewest flows first."""
+    weights = _weights(words)
+    total = sum(weights.values())
+    heard: list[_Heard] = []
+    for word, weight in weights.items():
+        spellings = index.spellings(word)
+        named = _flows(spellings, index.named)
+        described = _flows(spellings, index.described)
+        if named or described:
+            heard.append(_Heard(word, weight / total, named, described))
+    return sorted(heard, key=lambda one: (len(one.named) + len(one.described), one.word))
 
 
-_STEMMED_SYNONYMS = {stem(word): canonical for word, canonical in SYNONYMS.items()}
-
-
-@lru_cache(maxsize=4096)
-def _vocabulary(id: str, name: str, description: str) -> _Vocabulary:
-    named = frozenset((*content_words(id), *content_words(name)))
-    return _Vocabulary(named, frozenset(content_words(description)) - named)
+def _flows(words: Iterable[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    sets = [postings[word] for word in words if word in postings]
+    return sets[0] if len(sets) == 1 else NO_FLOWS.union(*sets)
 
 
 def _weights(words: Sequence[str]) -> dict[str, float]:
@@ -94,20 +112,15 @@ def _weights(words: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def _match(flow: Flow, wanted: dict[str, float]) -> FlowMatch:
-    vocabulary = _vocabulary(flow.id, flow.name, flow.description)
-    named = frozenset(word for word in wanted if _has(vocabulary.named, word))
-    described = frozenset(w for w in wanted if w not in named and _has(vocabulary.described, w))
-    weight = sum(wanted[w] for w in named) + DESCRIPTION_WORD * sum(wanted[w] for w in described)
-    return FlowMatch(flow, weight / sum(wanted.values()), named | described, named)
-
-
-def _has(vocabulary: frozenset[str], word: str) -> bool:
-    if word in vocabulary:
-        return True
-    if len(word) < FUZZY_LENGTH:
-        return False
-    return any(
-        len(known) >= FUZZY_LENGTH and fuzz.ratio(word, known, score_cutoff=FUZZY)
-        for known in vocabulary
-    )
+def _match(flow_id: str, heard: Iterable[_Heard]) -> FlowMatch:
+    named: list[str] = []
+    described: list[str] = []
+    score = 0.0
+    for word in heard:
+        if flow_id in word.named:
+            named.append(word.word)
+            score += word.share
+        elif flow_id in word.described:
+            described.append(word.word)
+            score += DESCRIPTION_WORD * word.share
+    return FlowMatch(flow_id, min(score, 1.0), frozenset((*named, *described)), frozenset(named))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from mock_server.dialogue import answers, phrases
 from mock_server.dialogue.commands import Clarify, Command, SetSlot, StartFlow
 from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.flow_matching import ENOUGH, WORD, FlowMatch, best, content_words, rank
+from mock_server.dialogue.flow_matching import ENOUGH, FlowMatch, best, rank
 from mock_server.dialogue.hearing import Hearing
-from mock_server.dialogue.lexicon import HANDOFF_WORDS
+from mock_server.dialogue.lexicon import WORD
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
 from mock_server.dialogue.stack import slots_collected
 from mock_server.errors import ConditionError, TemplateFailed
@@ -25,17 +25,19 @@ class Wish:
 
 def wish(hearing: Hearing) -> Wish:
     """The flows that the words of the message fit; flows whose guard fails are no candidates."""
-    flows = hearing.assistant.flows.values()
-    matches = rank(hearing.text, (flow for flow in flows if not flow.is_pattern))
-    open_matches = [match for match in matches if can_start(hearing, match.flow)]
+    flows = hearing.assistant.flows
+    matches = rank(
+        hearing.text, hearing.assistant.index, lambda flow_id: can_start(hearing, flows[flow_id])
+    )
+    open_matches = [match for match in matches if can_start(hearing, flows[match.flow_id])]
     fitting = best(open_matches)
     if fitting:
-        return Wish(fitting, ", ".join(f"{m.flow.id} {m.score:.2f}" for m in fitting))
+        return Wish(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
     if best(matches):
-        return Wish((), f"the condition of flow {matches[0].flow.id!r} does not hold")
+        return Wish((), f"the condition of flow {matches[0].flow_id!r} does not hold")
     if open_matches:
         top = open_matches[0]
-        return Wish((), f"nearest is {top.flow.id!r} with {top.score:.2f} of {ENOUGH}")
+        return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
     return Wish((), "no word of it belongs to a flow")
 
 
@@ -49,7 +51,9 @@ def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
     if not matches or phrases.REQUEST.search(hearing.plain):
         return matches
     begins = next(iter(WORD.findall(hearing.plain)), "")
-    is_imperative = any(begins in _name_words(match.flow) for match in matches)
+    is_imperative = any(
+        begins in _name_words(hearing.assistant.flows[match.flow_id]) for match in matches
+    )
     has_more = any(len(match.words) >= CLEAR_WORDS for match in matches)
     return matches if is_imperative and has_more else ()
 
@@ -57,7 +61,9 @@ def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
 def digression(hearing: Hearing) -> tuple[FlowMatch, ...]:
     """The clear wish, if it is for another flow than the running one."""
     matches = clear_wish(hearing)
-    is_active = any(match.flow is hearing.active_flow for match in matches)
+    is_active = any(
+        hearing.assistant.flows[match.flow_id] is hearing.active_flow for match in matches
+    )
     return () if is_active else matches
 
 
@@ -67,7 +73,7 @@ def _name_words(flow: Flow) -> set[str]:
 
 def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Command, ...]:
     """Start the one flow with the values that the message names, or ask which of several."""
-    flows = [match.flow for match in matches]
+    flows = [hearing.assistant.flows[match.flow_id] for match in matches]
     if len(flows) > 1:
         return (Clarify(tuple(flow.id for flow in flows)),)
     return tuple(c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow)))
@@ -75,13 +81,7 @@ def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Comm
 
 def handoff_flow(hearing: Hearing) -> Flow | None:
     """The one flow of the project that is named after handing over to a human."""
-    flows = [
-        flow
-        for flow in hearing.assistant.flows.values()
-        if not flow.is_pattern
-        and HANDOFF_WORDS & set(content_words(f"{flow.id} {flow.name}"))
-        and can_start(hearing, flow)
-    ]
+    flows = [flow for flow in hearing.assistant.index.handoffs if can_start(hearing, flow)]
     return flows[0] if len(flows) == 1 else None
 
 

@@ -4,16 +4,19 @@ English only, as the default patterns are; `mock.yml: understand` is the way to 
 """
 
 import re
-
-from mock_server.dialogue.slots import FALSE_WORDS, TRUE_WORDS
+from functools import lru_cache
 
 MIN_STEM = 3
+WORD = re.compile(r"[a-z][a-z']*", re.IGNORECASE)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# What a boolean slot admits as well as true and false.
+TRUE_WORDS = frozenset({"true", "yes", "y", "on", "1"})
+FALSE_WORDS = frozenset({"false", "no", "n", "off", "0"})
 AFFIRM = TRUE_WORDS | _words("""
     yep yeah yup yea ya aye sure ok okay okey correct right absolutely definitely certainly
     affirmative confirm confirmed indeed agreed exactly perfect fine
@@ -70,3 +73,21 @@ def stem(word: str) -> str:
             word = word.removesuffix(suffix) + instead
     is_doubled = len(word) > MIN_STEM and word[-1] == word[-2] and word[-1] not in "aeiosl"
     return (word[:-1] if is_doubled else word).removesuffix("e") or word
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The words that carry meaning, as stems of their canonical synonym, in order."""
+    straight = text.replace("\u2019", "'").replace("_", " ").replace("-", " ")
+    words = (word.lower().strip("'") for word in WORD.findall(straight))
+    return tuple(dict.fromkeys(_canonical(w) for w in words if w not in STOP_WORDS and len(w) > 1))
+
+
+@lru_cache(maxsize=4096)
+def _canonical(word: str) -> str:
+    if word in SYNONYMS:
+        return SYNONYMS[word]
+    stemmed = stem(word)
+    return _STEMMED_SYNONYMS.get(stemmed, stemmed)
+
+
+_STEMMED_SYNONYMS = {stem(word): canonical for word, canonical in SYNONYMS.items()}

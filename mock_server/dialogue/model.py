@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from mock_server.dialogue.flow_index import FlowIndex
 from mock_server.errors import NOWHERE, Location
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -160,6 +161,16 @@ class Flow:
     def is_pattern(self) -> bool:
         return self.id.startswith(PATTERN_PREFIX)
 
+    @property
+    def collects(self) -> tuple[str, ...]:
+        """The slots of its own questions."""
+        return tuple(step.slot for step in self.steps.values() if isinstance(step, CollectStep))
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The flows that its steps call."""
+        return tuple(step.flow_id for step in self.steps.values() if isinstance(step, CallStep))
+
 
 @dataclass(frozen=True, slots=True)
 class Button:
@@ -207,7 +218,10 @@ class UnderstandRule:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """Everything a turn needs to know. `flows` holds the user's flows and all patterns."""
+    """Everything a turn needs to know. `flows` holds the user's flows and all patterns.
+
+    `index` and `initial_slots` follow from the rest, so that no turn has to walk through it.
+    """
 
     assistant_id: str | None = None
     language: str = "en"
@@ -223,3 +237,10 @@ class Assistant:
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     understand: tuple[UnderstandRule, ...] = ()
     clarify_on_multiple_starts: bool = False
+    index: FlowIndex = field(init=False, compare=False, repr=False)
+    initial_slots: Mapping[str, Json] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        initial = {slot.name: slot.initial_value for slot in self.slots.values()}
+        object.__setattr__(self, "index", FlowIndex(self.flows))
+        object.__setattr__(self, "initial_slots", initial)

@@ -75,13 +75,10 @@ def _by_intent(
     """What intent `name` starts, with the slots that its entities fill."""
     if name in SESSION_INTENTS:
         return (SESSION_INTENTS[name],), f"intent {name!r} is Rasa's own"
-    for flow in assistant.flows.values():
-        if name in flow.nlu_triggers:
-            start = StartFlow(flow.id, is_trigger=True)
-            return (
-                start,
-                *_entity_slots(entities, assistant),
-            ), f"intent {name!r} starts {flow.id!r}"
+    flow = assistant.index.by_intent.get(name)
+    if flow is not None:
+        commands = (StartFlow(flow.id, is_trigger=True), *_entity_slots(entities, assistant))
+        return commands, f"intent {name!r} starts {flow.id!r}"
     return (CannotHandle(INVALID_INTENT),), f"no flow has the nlu_trigger {name!r}"
 
 

@@ -3,11 +3,10 @@
 import math
 import re
 
+from mock_server.dialogue.lexicon import FALSE_WORDS, TRUE_WORDS
 from mock_server.dialogue.model import Json, Slot, SlotType
 from mock_server.errors import InvalidSlotValue
 
-TRUE_WORDS = frozenset({"true", "yes", "y", "on", "1"})
-FALSE_WORDS = frozenset({"false", "no", "n", "off", "0"})
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 

@@ -43,8 +43,7 @@ class DialogueState:
 
 def initial_state(assistant: Assistant) -> DialogueState:
     """The state of a conversation in which nothing was said yet."""
-    slots = {slot.name: slot.initial_value for slot in assistant.slots.values()}
-    return DialogueState(slots=slots, initial_slots=slots)
+    return DialogueState(slots=assistant.initial_slots, initial_slots=assistant.initial_slots)
 
 
 def apply(state: DialogueState, event: Event) -> DialogueState:

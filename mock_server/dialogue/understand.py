@@ -149,7 +149,7 @@ def _cancel(hearing: Hearing) -> Outcome:
         return (), f"it is a value of {hearing.asked.name}"
     flow = digression(hearing)
     if flow:
-        return (), f"flow {flow[0].flow.id!r} is asked for"
+        return (), f"flow {flow[0].flow_id!r} is asked for"
     return (CancelFlow(),), "the user wants to stop"
 
 
@@ -173,7 +173,7 @@ def _answer(hearing: Hearing) -> Outcome:
         return (), "no slot is asked"
     flow = digression(hearing)
     if flow:
-        return (), f"flow {flow[0].flow.id!r} is asked for"
+        return (), f"flow {flow[0].flow_id!r} is asked for"
     value = answers.answer(slot, hearing.text, hearing.titles)
     if value is None:
         return (), f"it names no value of the {slot.type} slot {slot.name}"

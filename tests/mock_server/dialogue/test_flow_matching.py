@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.dialogue.flow_matching import best, content_words, rank
+from mock_server.dialogue.flow_index import FlowIndex
+from mock_server.dialogue.flow_matching import FlowMatch, best, rank
+from mock_server.dialogue.lexicon import content_words
 from mock_server.dialogue.model import END, Flow
 
 
@@ -21,8 +23,11 @@ FLOWS = (
 )
 
 
+INDEX = FlowIndex({flow.id: flow for flow in FLOWS})
+
+
 def matched(text: str) -> list[str]:
-    return [match.flow.id for match in best(rank(text, FLOWS))]
+    return [match.flow_id for match in best(rank(text, INDEX))]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,53 @@ def test_synonyms_and_forms_are_one_word():
 
 @given(st.text())
 def test_scores_are_shares_and_descend(text: str):
-    scores = [match.score for match in rank(text, FLOWS)]
+    scores = [match.score for match in rank(text, INDEX)]
     assert all(0 < score <= 1 for score in scores)
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "spellings"),
+    [
+        ("transfer", ("transfer",)),
+        ("transfr", ("transfer",)),
+        ("trransfer", ("transfer",)),
+        ("tranfser", ("transfer",)),
+        ("tranzfer", ("transfer",)),
+        ("trnsfr", ()),
+        ("crd", ()),
+    ],
+)
+def test_word_is_spelled_almost_right(word: str, spellings: tuple[str, ...]):
+    index = FlowIndex({"transfer_card": flow("transfer_card")})
+    assert index.spellings(word) == spellings
+
+
+VERBS = ("order", "cancel", "paint")
+NOUNS = ("lamp", "table", "window", "cupboard")
+CROWD = {f"{v}_{n}": flow(f"{v}_{n}", f"{v} one {n} please") for v in VERBS for n in NOUNS}
+sentences = st.lists(
+    st.sampled_from([*VERBS, *NOUNS, "oder", "tabel", "moon", "I", "want", "to", "a"]), max_size=6
+).map(" ".join)
+
+
+@given(sentences, st.frozensets(st.sampled_from([*CROWD])))
+def test_what_is_left_out_could_not_be_among_the_best(text: str, closed: frozenset[str]):
+    """With a flow that is never open nothing is left out: the whole of it is the referee."""
+
+    def open_best(matches: tuple[FlowMatch, ...]) -> list[str]:
+        return [match.flow_id for match in best([m for m in matches if m.flow_id not in closed])]
+
+    index = FlowIndex(CROWD)
+    pruned = rank(text, index, lambda flow_id: flow_id not in closed)
+    whole = rank(text, index, lambda _: False)
+    assert open_best(pruned) == open_best(whole)
+    assert len(pruned) <= len(whole)
+
+
+def test_rare_word_spares_the_look_at_flows_with_the_common_one():
+    assert [match.flow_id for match in rank("order a lamp", FlowIndex(CROWD))] == [
+        "order_lamp",
+        "cancel_lamp",
+        "paint_lamp",
+    ]
