@@ -2,7 +2,8 @@
 
 import gc
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -28,7 +29,15 @@ flows:
     steps: [{set_slots: [{recipient: Joe}, {amount: 5}]}, {action: utter_sent}]
 """
 LIMIT_BYTES = 3 * 1024
-TASKS = 300
+TASKS = 150
+ROUNDS = 3
+
+
+async def traced_after(work: Awaitable[None]) -> int:
+    """How many bytes are in use when `work` is done."""
+    await work
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
 
 
 def no_action(*_: object) -> Iterator[Progress]:
@@ -50,14 +59,11 @@ async def test_finished_task_takes_no_more_than_it_may(contexts: str) -> None:
                 message = Message(world.make_id(), Role.USER, said, context_id)
                 await service.send(SendMessage(message))
 
-        await send(20)
-        gc.collect()
         tracemalloc.start()
         try:
-            before, _ = tracemalloc.get_traced_memory()
-            await send(TASKS)
-            gc.collect()
-            after, _ = tracemalloc.get_traced_memory()
+            totals = [await traced_after(send(TASKS)) for _ in range(ROUNDS + 1)]
         finally:
             tracemalloc.stop()
-    assert 500 < (after - before) / TASKS <= LIMIT_BYTES
+    # What is made once, caches above all, is paid for in one of the rounds.
+    growth_bytes = min(after - before for before, after in pairwise(totals))
+    assert 500 < growth_bytes / TASKS <= LIMIT_BYTES
