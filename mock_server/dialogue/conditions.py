@@ -1,5 +1,6 @@
 """Conditions of flows, collect steps, slots and responses: pypred predicates (flows.md §3)."""
 
+import re
 from functools import lru_cache
 
 from pypred import Predicate
@@ -8,6 +9,8 @@ from mock_server.dialogue.templates import Document, render_expression
 from mock_server.errors import ConditionError
 
 CACHED_CONDITIONS = 4096
+# The question that each collect step asks; reading a predicate costs as much as several turns.
+NULL_TEST = re.compile(r"(slots|context)\.(\w+) is (not )?null")
 
 
 def compile_condition(source: str) -> Predicate:
@@ -36,6 +39,9 @@ def evaluate(source: str, document: Document) -> bool:
         ConditionError: it cannot be read, or compares what has no order or no members.
     """
     rendered = render_expression(source, document)
+    null_test = NULL_TEST.fullmatch(rendered)
+    if null_test and null_test[2] in document[null_test[1]]:
+        return (document[null_test[1]][null_test[2]] is None) == (null_test[3] is None)
     predicate = compile_condition(rendered)
     try:
         return predicate.evaluate(document)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.conditions import compile_condition, evaluate
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.templates import Document
 from mock_server.errors import ConditionError
 
@@ -81,3 +82,10 @@ def test_any_text_is_a_condition_or_told(condition: str) -> None:
     except ConditionError as error:
         read = error.source
     assert read == condition
+
+
+@pytest.mark.parametrize("source", ["slots.a is null", "slots.a is not null", "context.a is null"])
+@pytest.mark.parametrize("value", [None, False, 0, "", "null", []])
+def test_short_cut_for_null_says_what_pypred_says(source: str, value: Json) -> None:
+    document: Document = {"slots": {"a": value}, "context": {"a": value}}
+    assert evaluate(source, document) == compile_condition(source).evaluate(document)
