@@ -39,6 +39,7 @@ def configure_logging(stream: TextIO, log_format: LogFormat = LogFormat.TEXT) ->
     handler = logging.StreamHandler(stream)
     handler.setFormatter(line_formatter(log_format))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.captureWarnings(True)
     logging.getLogger(OWN_LOGGER).setLevel(logging.INFO)
 
 

@@ -1,6 +1,7 @@
 """What `a2a-mock serve` shows of itself, over which transport, and to whom."""
 
 import json
+import re
 import ssl
 import subprocess
 import sys
@@ -174,6 +175,23 @@ def test_project_with_auth_asks_for_the_token_that_its_card_names(
 def test_card_of_an_open_server_names_no_scheme(run_mock: RunMock, project: Path) -> None:
     with run_mock(project) as mock:
         assert "security" not in json.dumps(httpx.get(mock.url + CARD).json())
+
+
+@pytest.mark.req("AUTH-2", "LOG-1")
+def test_weak_secret_is_taken_with_a_warning(
+    run_mock: RunMock, project: Path, monkeypatch: pytest.MonkeyPatch, secret: Secret
+) -> None:
+    weak = secret("hunter-of-snarks")
+    monkeypatch.setenv("JWT_SECRET", weak)
+    configure(project, "auth: {type: bearer, jwt: {algorithm: HS256, secret: '${JWT_SECRET}'}}")
+    with pytest.warns(jwt.InsecureKeyLengthWarning):
+        token = secret(jwt.encode({"exp": time.time() + 60}, weak, "HS256"))
+    with run_mock(project) as mock:
+        headers = {"authorization": f"Bearer {token}"}
+        assert httpx.get(mock.url + CARD, headers=headers).status_code == 200
+        _, log = mock.stop()
+        assert re.match(r"20\S+Z warning +.*InsecureKeyLengthWarning", log)
+        assert len(log.splitlines()) == 1
 
 
 STATIC: dict[str, object] = {

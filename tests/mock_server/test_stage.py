@@ -1,0 +1,117 @@
+"""The model of the start, as a server shows it."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from mock_server.actions.runner import Progress
+from mock_server.dialogue.model import Assistant, Json
+from mock_server.project.model import Model
+from mock_server.service.brain import Brain
+from mock_server.service.service import Service, ServiceSettings
+from mock_server.service.world import real_world
+from mock_server.stage import Stage
+from mock_server.tasks.task import Message, Role, TextPart
+from mock_server.web.app import Page
+from mock_server.web.management import status
+from mock_server.wire.operations import SendMessage
+
+pytestmark = [pytest.mark.anyio, pytest.mark.req("CARD-7", "TURN-8")]
+
+
+def no_action(*_: object) -> Iterator[Progress]:
+    yield from ()
+
+
+class RingingPage(Page):
+    """Tells when it is given something else to show."""
+
+    def __init__(self, value: Json) -> None:
+        self.rang = asyncio.Event()
+        super().__init__(value)
+        self.rang.clear()
+
+    def show(self, value: Json) -> None:
+        super().show(value)
+        self.rang.set()
+
+
+@dataclass
+class Theatre:
+    service: Service
+    stage: Stage
+    card: Page
+    status: RingingPage
+
+    async def shown(self) -> tuple[object, object]:
+        """The card and the model's id, as a client sees them."""
+        pages = [await body_of(page) for page in (self.card, self.status)]
+        return pages[0]["name"], pages[1]["model_id"]
+
+    async def is_ready(self) -> bool:
+        message = Message("m", Role.USER, (TextPart("hi"),))
+        task = (await self.service.send(SendMessage(message))).task
+        return "not ready" not in repr(task.status.message)
+
+
+async def body_of(page: Page) -> dict[str, object]:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(page), base_url="http://x"
+    ) as client:
+        return json.loads((await client.get("/")).content)
+
+
+@asynccontextmanager
+async def open_theatre() -> AsyncGenerator[Theatre]:
+    brain = Brain(Assistant(), no_action)
+    async with Service(brain, real_world(), ServiceSettings()) as service:
+        card, shown = Page({"name": "placeholder"}), RingingPage(status(None))
+        stage = Stage(service, card, shown, {"name": "bank"}, Model("bank", "b1"))
+        yield Theatre(service, stage, card, shown)
+
+
+async def test_model_is_shown_and_has_the_turns_once_it_is_loaded() -> None:
+    async with open_theatre() as theatre:
+        assert await theatre.shown() == ("placeholder", None)
+        assert not await theatre.is_ready()
+        theatre.stage.load()
+        assert await theatre.shown() == ("bank", "b1")
+        assert await theatre.is_ready()
+
+
+async def test_card_stays_when_the_model_is_taken_away() -> None:
+    async with open_theatre() as theatre:
+        theatre.stage.load()
+        theatre.stage.unload()
+        assert await theatre.shown() == ("bank", None)
+        assert not await theatre.is_ready()
+        theatre.stage.load()
+        assert await theatre.shown() == ("bank", "b1")
+
+
+async def test_new_card_waits_for_the_first_model() -> None:
+    async with open_theatre() as theatre:
+        theatre.stage.renew_card({"name": "newer"})
+        assert await theatre.shown() == ("placeholder", None)
+        theatre.stage.load()
+        assert await theatre.shown() == ("newer", "b1")
+        theatre.stage.renew_card({"name": "newest"})
+        theatre.stage.unload()
+        theatre.stage.load()
+        assert await theatre.shown() == ("newest", "b1")
+
+
+async def test_model_is_loaded_now_or_later() -> None:
+    async with open_theatre() as theatre, theatre.stage.loading(0):
+        assert await theatre.shown() == ("bank", "b1")
+    async with open_theatre() as theatre:
+        async with theatre.stage.loading(3600):
+            assert await theatre.shown() == ("placeholder", None)
+        async with asyncio.timeout(10), theatre.stage.loading(0.001):
+            await theatre.status.rang.wait()
+        assert await theatre.is_ready()
