@@ -207,7 +207,7 @@ def _aim(what: str, value: float, relation: str, bound: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each server is asked")
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long in each round")
+    parser.add_argument("--seconds", type=float, default=1.5, help="how long in each round")
     parser.add_argument("--tasks", type=int, default=MEASURED_TASKS, help="to measure memory with")
     parser.add_argument("--only", help="servers whose name has this in it, and the bare route")
     parser.add_argument("--json", action="store_true", help="print one object")
