@@ -44,7 +44,7 @@ def encoded(value: object) -> str:
     return urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def sign(algorithm: str, key: SigningKey, claims: Mapping[str, object]) -> str:
+def sign(algorithm: str, key: SigningKey, claims: Mapping[str, object] | bytes) -> str:
     """As `jwt.encode`, which refuses to write claims that it would not accept."""
     signed = f"{encoded({'alg': algorithm, 'typ': 'JWT'})}.{encoded(claims)}"
     signer = jwt.get_algorithm_by_name(algorithm)
@@ -183,6 +183,13 @@ def test_issuer_and_audience_are_those_configured(
 ) -> None:
     expected = Authorized(NOW + 60) if reason is None else Rejected(reason)
     assert issuer.verdict(issuer.token(**claims), issuer="me", audience="you") == expected
+
+
+@pytest.mark.req("AUTH-2", "HTTP-5")
+@pytest.mark.parametrize("claims", [b"", b"[]", b"\xff", b"[" * 100_000, b'{"x":' * 100_000])
+def test_signed_nonsense_is_rejected(issuer: Issuer, claims: bytes) -> None:
+    token = sign(issuer.auth.algorithm, issuer.key, claims)
+    assert issuer.verdict(token) == Rejected("it is no JWT")
 
 
 @pytest.mark.req("AUTH-1")
