@@ -68,7 +68,3 @@ class Conversations:
         """Forget them all; no turn runs."""
         self._reserved.clear()
         self._silent.clear()
-
-    def evict(self, context_id: str) -> bool:
-        """Forget a silent context; say whether there was one."""
-        return self._silent.pop(context_id, None) is not None
