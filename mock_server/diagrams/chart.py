@@ -8,8 +8,10 @@ from itertools import takewhile
 from typing import assert_never
 
 from mock_server.dialogue.model import (
+    AGENT_PREFIX,
     END,
     ActionStep,
+    AgentTurnStep,
     Branch,
     CallStep,
     CollectStep,
@@ -18,6 +20,7 @@ from mock_server.dialogue.model import (
     NoopStep,
     SetSlotsStep,
     Step,
+    ToolStep,
 )
 
 START = "START"
@@ -93,7 +96,11 @@ def _node(step: Step) -> Node:
         case NoopStep():
             return Node(step.id, NodeKind.NOOP, "")
         case CallStep():
-            return Node(step.id, NodeKind.CALL, step.flow_id)
+            return Node(step.id, NodeKind.CALL, step.flow_id.removeprefix(AGENT_PREFIX))
+        case ToolStep():
+            return Node(step.id, NodeKind.CALL, f"{step.tool} of {step.server}")
+        case AgentTurnStep():
+            return Node(step.id, NodeKind.UTTER, step.say)
         case LinkStep():
             return Node(step.id, NodeKind.LINK, step.flow_id)
         case _:

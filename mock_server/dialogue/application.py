@@ -7,6 +7,7 @@ hears what was cancelled before the next flow says a word, and a value is checke
 
 from collections.abc import Iterator, Mapping
 
+from mock_server.dialogue.agents import continue_agent
 from mock_server.dialogue.collecting import validate
 from mock_server.dialogue.commands import (
     CannotHandle,
@@ -66,6 +67,8 @@ PATTERNS: Mapping[type[Command], str] = {
 
 def apply_plan(turn: Turn, plan: Plan) -> Steps:
     yield from plan.dropped
+    if plan.continues_agent:
+        yield from continue_agent(turn)
     canceled = active_group(turn.stack) if plan.is_cancelled else ()
     yield from _begin_flows(turn, plan, canceled)
     for name, value in plan.values.items():

@@ -5,11 +5,13 @@ Each rule is one function that sorts one kind of command into a `Plan`.
 
 from collections.abc import Mapping, Sequence
 
+from mock_server.dialogue.agents import waiting_agent
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
     Clarify,
     Command,
+    ContinueAgent,
     Noop,
     ReportError,
     SetSlot,
@@ -46,6 +48,8 @@ def clean_up(
                 _start(situation, plan, command)
             case SetSlot():
                 fill(situation, plan, command)
+            case ContinueAgent():
+                _continue(situation, plan, command)
             case Noop():
                 plan.drop(command, "it asks for nothing", is_settled=True)
             case _:
@@ -131,6 +135,13 @@ def _cancel(situation: Situation, plan: Plan, command: CancelFlow) -> None:
         plan.drop(command, "there is no flow to cancel")
     else:
         plan.is_cancelled = True
+
+
+def _continue(situation: Situation, plan: Plan, command: ContinueAgent) -> None:
+    if waiting_agent(situation.stack) is None:
+        plan.drop(command, "no sub agent waits for the user")
+    else:
+        plan.continues_agent = True
 
 
 def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:

@@ -15,6 +15,7 @@ from mock_server.dialogue.commands import (
     ChitChat,
     Clarify,
     Command,
+    ContinueAgent,
     HumanHandoff,
     Noop,
     RepeatLastBotMessages,
@@ -172,6 +173,7 @@ _MAKERS: Mapping[str, Callable[[Arguments], Command | None]] = {
     "SessionStart": _none(SessionStart()),
     "SessionEnd": _none(SessionEnd()),
     "Restart": _none(Restart()),
+    "ContinueAgent": _none(ContinueAgent()),
     "Noop": _none(Noop()),
 }
 

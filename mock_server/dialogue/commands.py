@@ -94,6 +94,11 @@ class HandleCodeChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ContinueAgent:
+    """The words are for the sub agent that waits for them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Noop:
     pass
 
@@ -114,5 +119,6 @@ Command: TypeAlias = (
     | SessionEnd
     | Restart
     | HandleCodeChange
+    | ContinueAgent
     | Noop
 )

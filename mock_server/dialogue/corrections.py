@@ -8,6 +8,7 @@ from mock_server.dialogue.events import (
     Frame,
     FrameMoved,
     FrameRemoved,
+    FrameType,
     SlotSet,
     SlotSource,
 )
@@ -72,7 +73,7 @@ def _take_back(turn: Turn, frame: Frame, step_id: str, running: Frame) -> Steps:
     for other in reversed(above):
         if not other.is_pattern:
             yield FlowCancelled(other.flow_id, other.step_id)
-        if not other.is_pattern or other.flow_id == COLLECT_PATTERN:
+        if other.flow_id == COLLECT_PATTERN or other.type is FrameType.CALL or not other.is_pattern:
             yield FrameRemoved(other.id)
     yield FrameMoved(frame.id, step_id)
     step = turn.assistant.flows[frame.flow_id].steps[step_id]

@@ -18,7 +18,7 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.model import END, Branch, CallStep, CollectStep, Flow, Json
+from mock_server.dialogue.model import AGENT_PREFIX, END, Branch, CallStep, CollectStep, Flow, Json
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
     VALIDATE_PATTERN,
@@ -203,5 +203,10 @@ def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> 
 
 def _owner_of_top(stack: Stack) -> Frame:
     """The frame that the topmost one works for: the flow that asks, or itself."""
-    asking = (COLLECT_PATTERN, VALIDATE_PATTERN)
-    return next((frame for frame in reversed(stack) if frame.flow_id not in asking), stack[0])
+    return next((frame for frame in reversed(stack) if not _works_for_another(frame)), stack[0])
+
+
+def _works_for_another(frame: Frame) -> bool:
+    return frame.flow_id in (COLLECT_PATTERN, VALIDATE_PATTERN) or frame.flow_id.startswith(
+        AGENT_PREFIX
+    )

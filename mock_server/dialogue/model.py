@@ -16,6 +16,7 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 END = "END"
 PATTERN_PREFIX = "pattern_"
+AGENT_PREFIX = "pattern_agent_"
 
 
 class SlotType(StrEnum):
@@ -128,15 +129,55 @@ class LinkStep:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """Run `flow_id` as a child and come back."""
+    """Run `flow_id` as a child, or the script of a sub agent, and come back.
+
+    An agent is left when all of `exit_if` hold; `exit_slots` are the slots that they look at.
+    """
 
     id: str
     flow_id: str
     next: tuple[Branch, ...]
+    exit_if: tuple[str, ...] = ()
+    exit_slots: tuple[str, ...] = ()
     location: Location = field(default=NOWHERE, compare=False)
 
 
-Step: TypeAlias = ActionStep | CollectStep | SetSlotsStep | NoopStep | LinkStep | CallStep
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """Call `tool` of an MCP server; `outputs` are slots, each with the expression of its value."""
+
+    id: str
+    tool: str
+    server: str
+    next: tuple[Branch, ...]
+    inputs: tuple[tuple[str, str], ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    location: Location = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurnStep:
+    """What a scripted sub agent does at a time: say, set slots, then wait, fail or go on."""
+
+    id: str
+    next: tuple[Branch, ...]
+    say: str = ""
+    slots: tuple[tuple[str, Json], ...] = ()
+    waits: bool = False
+    fails: bool = False
+    location: Location = field(default=NOWHERE, compare=False)
+
+
+Step: TypeAlias = (
+    ActionStep
+    | CollectStep
+    | SetSlotsStep
+    | NoopStep
+    | LinkStep
+    | CallStep
+    | ToolStep
+    | AgentTurnStep
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +201,11 @@ class Flow:
     @property
     def is_pattern(self) -> bool:
         return self.id.startswith(PATTERN_PREFIX)
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is the script of a sub agent, and nothing that a user could wish for."""
+        return self.id.startswith(AGENT_PREFIX)
 
     @property
     def collects(self) -> tuple[str, ...]:
@@ -203,6 +249,15 @@ class RejectedScope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolBranch:
+    """What a tool returns, or that it fails, if `when` holds (None always does)."""
+
+    when: str | None = None
+    result: Json = None
+    fails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class UnderstandRule:
     """A rule of `mock.yml: understand`: a regular expression, or examples to resemble.
 
@@ -237,6 +292,9 @@ class Assistant:
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     understand: tuple[UnderstandRule, ...] = ()
     clarify_on_multiple_starts: bool = False
+    tools: Mapping[str, tuple[ToolBranch, ...]] = field(
+        default_factory=dict[str, tuple[ToolBranch, ...]]
+    )
     index: FlowIndex = field(init=False, compare=False, repr=False)
     initial_slots: Mapping[str, Json] = field(init=False, compare=False, repr=False)
 

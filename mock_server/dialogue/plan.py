@@ -30,10 +30,11 @@ class Plan:
     patterns: list[Command] = field(default_factory=list[Command])
     dropped: list[CommandDropped] = field(default_factory=list[CommandDropped])
     is_settled: bool = False
+    continues_agent: bool = False
 
     @property
     def is_empty(self) -> bool:
-        flows = self.starts or self.resumed or self.is_cancelled
+        flows = self.starts or self.resumed or self.is_cancelled or self.continues_agent
         return not (flows or self.values or self.corrections or self.refused or self.patterns)
 
     def drop(self, command: Command, reason: str, is_settled: bool = False) -> None:

@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from mock_server.dialogue.actions import run_action
+from mock_server.dialogue.agents import call_agent, take_turn
 from mock_server.dialogue.collecting import collect
 from mock_server.dialogue.events import (
     Frame,
@@ -23,15 +24,19 @@ from mock_server.dialogue.lifecycle import (
     start,
 )
 from mock_server.dialogue.model import (
+    AGENT_PREFIX,
     PATTERN_PREFIX,
     ActionStep,
+    AgentTurnStep,
     CallStep,
     CollectStep,
     LinkStep,
     NoopStep,
     SetSlotsStep,
+    ToolStep,
 )
 from mock_server.dialogue.templates import render_expression
+from mock_server.dialogue.tools import call_tool
 from mock_server.dialogue.turn import Steps, Turn
 from mock_server.errors import FlowLoop, TemplateFailed
 
@@ -83,8 +88,14 @@ def _step(turn: Turn) -> Steps:
             yield from go_on(turn, frame, step.next)
         case NoopStep():
             yield from go_on(turn, frame, step.next)
+        case CallStep() if step.flow_id.startswith(AGENT_PREFIX):
+            yield from call_agent(turn, step)
         case CallStep():
             yield from start(turn, step.flow_id, FrameType.CALL)
+        case ToolStep():
+            yield from call_tool(turn, frame, step)
+        case AgentTurnStep():
+            yield from take_turn(turn, frame, step)
         case LinkStep():
             yield from _link(turn, frame, step)
         case _:

@@ -1,5 +1,6 @@
 """Texts with holes: Rasa's `{slot}`, and Jinja in responses, pattern steps and conditions."""
 
+import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -81,6 +82,20 @@ def render_expression(source: str, document: Document) -> str:
     if not JINJA.search(PLAIN_EXPRESSION.sub("", source)):
         return PLAIN_EXPRESSION.sub(lambda hole: _plain(document[hole[1]].get(hole[2])), source)
     return _render(source, document, is_expression=True)
+
+
+def evaluate_expression(source: str, names: Mapping[str, object]) -> Json:
+    """The value of the Jinja expression `source`, with or without its braces.
+
+    Raises:
+        TemplateFailed: Jinja cannot read or evaluate it, or it is no JSON.
+    """
+    bare = source.strip().removeprefix("{{").removesuffix("}}").strip()
+    try:
+        evaluated = EXPRESSIONS.compile_expression(bare, undefined_to_none=False)(**names)
+        return json.loads(json.dumps(evaluated))
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+        raise TemplateFailed(source, str(error)) from error
 
 
 def _plain(value: Json) -> str:

@@ -11,12 +11,14 @@ from typing import TypeAlias
 from rapidfuzz import fuzz, process
 
 from mock_server.dialogue import answers, lexicon, phrases
+from mock_server.dialogue.agents import waiting_agent
 from mock_server.dialogue.command_language import fill_command, value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
     ChitChat,
     Command,
+    ContinueAgent,
     HumanHandoff,
     RepeatLastBotMessages,
     ReportError,
@@ -180,6 +182,16 @@ def _answer(hearing: Hearing) -> Outcome:
     return (SetSlot(slot.name, value),), f"{slot.name} is asked"
 
 
+def _agent(hearing: Hearing) -> Outcome:
+    frame = waiting_agent(hearing.state.stack)
+    if frame is None:
+        return (), "no sub agent waits for the user"
+    flow = digression(hearing)
+    if flow:
+        return (), f"flow {flow[0].flow_id!r} is asked for"
+    return (ContinueAgent(),), f"sub agent {frame.context.get('agent')!r} waits for the user"
+
+
 def _human(hearing: Hearing) -> Outcome:
     if not phrases.HUMAN.search(hearing.plain):
         return (), "no wish for a human"
@@ -224,6 +236,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("correction", _correction),
     ("skip", _skip),
     ("repeat", _repeat),
+    ("agent", _agent),
     ("answer", _answer),
     ("human", _human),
     ("flow", _flow),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from mock_server.dialogue.model import Assistant, Slot
 from mock_server.errors import Problem, ProjectError
+from mock_server.project.agents import read_agents, with_agents
 from mock_server.project.builtin import builtin
 from mock_server.project.config import read_config
 from mock_server.project.domain import Domain, read_domain
@@ -31,6 +32,7 @@ class Sources:
     config: Mapping[str, str] = field(default_factory=dict[str, str])
     endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
     mock: Mapping[str, str] = field(default_factory=dict[str, str])
+    agents: Mapping[str, str] = field(default_factory=dict[str, str])
     code: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -67,12 +69,13 @@ def assemble_sources(
     domain = read_domain(_parsed(sources.domain, found), found)
     slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
     files = read_flows(_parsed(sources.flows, found), slots, found)
+    agents = read_agents(_parsed(sources.agents, found), found)
     config = read_config(_only(sources.config, found), found)
     assistant = Assistant(
         assistant_id=config.assistant_id,
         language=config.language,
         additional_languages=config.additional_languages,
-        flows={**base.flows, **files.flows},
+        flows=with_agents({**base.flows, **files.flows}, agents, mock.scripts, found),
         slots=slots,
         responses={**base.responses, **domain.responses},
         actions=frozenset(domain.actions),
@@ -80,10 +83,11 @@ def assemble_sources(
         max_characters=config.max_characters,
         rejected_scope=mock.rejected_scope,
         understand=mock.understand,
+        tools=mock.tools,
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
-    check_references(assistant, mentions, found)
+    check_references(assistant, mentions, {*agents, *mock.scripts}, found)
     stubbed = {name: stub.location for name, stub in mock.stubs.by_action.items()}
     lint(assistant, files.flows, mentions, stubbed, found)
     if not found.errors():  # a misspelled name would be reported as an unused one, too
@@ -134,5 +138,6 @@ def _by_role(texts: Mapping[str, str]) -> Sources:
         config=role(lambda file: file in {"config.yml", "config/config.yml"}),
         endpoints=role(lambda file: file == "endpoints.yml"),
         mock=role(lambda file: file == "mock.yml"),
+        agents=role(lambda file: file.startswith("sub_agents/")),
         code=role(lambda file: file.endswith(".py")),
     )

@@ -37,6 +37,7 @@ def read_sources(
         config=_one([folder / "config.yml", folder / "config" / "config.yml"], found),
         endpoints=_chosen(endpoints, folder / "endpoints.yml", found),
         mock=_chosen(mock, folder / "mock.yml", found),
+        agents=_texts([*sorted(folder.glob("sub_agents/*/config.yml"))], found),
         code=_texts([folder / "actions.py", folder / "actions"], found, CODE),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import (
+    AGENT_PREFIX,
     Assistant,
     Branch,
     CallStep,
@@ -129,7 +130,7 @@ def _check_links(flow: Flow, is_called: bool, found: Findings) -> None:
                 if flow.is_pattern:
                     text = f"pattern {flow.id!r} may not call a flow"
                     found.fault(step.location, "flow.pattern_calls", text, "link it instead")
-                elif target.startswith("pattern_"):
+                elif target.startswith("pattern_") and not target.startswith(AGENT_PREFIX):
                     text = f"flow {flow.id!r} calls pattern {target!r}"
                     found.fault(step.location, "flow.calls_pattern", text, "link it instead")
                 elif target == flow.id:

@@ -9,10 +9,11 @@ from typing import TypeVar
 from mock_server.dialogue.action_server import ActionServer
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
-from mock_server.dialogue.model import RejectedScope, UnderstandRule
+from mock_server.dialogue.model import Flow, RejectedScope, ToolBranch, UnderstandRule
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
 from mock_server.faults.fault import Fault
 from mock_server.project.action_server import read_choice
+from mock_server.project.agents import read_scripts, read_tools
 from mock_server.project.builtin import PROFILES
 from mock_server.project.faults import read_faults
 from mock_server.project.findings import Findings
@@ -24,9 +25,9 @@ from mock_server.project.variables import expand
 
 KEYS = (
     "patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model",
-    "faults", "action_server",
+    "faults", "action_server", "sub_agents", "tools",
 )  # fmt: skip
-LATER_KEYS = ("llm", "sub_agents", "agents")
+LATER_KEYS = ("llm", "agents")
 RULE_KEYS = ("match", "examples", "commands", "threshold")
 MODEL_KEYS = ("file", "id")
 
@@ -45,6 +46,10 @@ class MockFile:
     model_id: str | None = None
     faults: tuple[Fault, ...] = ()
     action_server: ActionServer | None = None
+    scripts: Mapping[str, Flow] = field(default_factory=dict[str, Flow])
+    tools: Mapping[str, tuple[ToolBranch, ...]] = field(
+        default_factory=dict[str, tuple[ToolBranch, ...]]
+    )
     mentions: tuple[Mention, ...] = ()
 
 
@@ -68,6 +73,8 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
         model_id=model.get("id"),
         faults=read_faults(get("faults"), found),
         action_server=read_choice(get("action_server"), environment, found),
+        scripts=read_scripts(get("sub_agents"), mentions, found),
+        tools=read_tools(get("tools"), mentions, found),
         mentions=tuple(mentions),
     )
 

@@ -82,7 +82,7 @@ def hash_of(sources: Sources, folder: Path) -> str:
     """A hash of names and texts, the same wherever the folder lies."""
     texts = {
         **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
-        **sources.code,
+        **sources.agents, **sources.code,
     }  # fmt: skip
     digest = hashlib.sha256()
     for name, text in sorted(texts.items()):

@@ -1,5 +1,6 @@
 """One step of a flow by its kind: the keys it may have and the step they make (flows.md §2.2)."""
 
+import re
 from collections.abc import Mapping
 
 from mock_server.dialogue.model import (
@@ -14,6 +15,7 @@ from mock_server.dialogue.model import (
     Slot,
     SlotType,
     Step,
+    ToolStep,
 )
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
@@ -22,13 +24,17 @@ from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import (
     as_bool,
+    as_items,
     as_json,
+    as_map,
     as_text,
+    as_texts,
     mistyped,
     warn_unknown_keys,
 )
 from mock_server.project.slots import read_rejections
 
+SLOT = re.compile(r"\bslots\.(\w+)")
 COMMON_KEYS = ("id", "next", "metadata", "description")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "action": (),
@@ -88,8 +94,13 @@ def build(
             return ActionStep(id, _action(context), next, place)
         case "link":
             return LinkStep(id, _flow(context, "link"), place)
+        case "call" if "mcp_server" in node.entries:
+            return _tool(context, id, next)
         case "call":
-            return CallStep(id, _flow(context, "call"), next, place)
+            exit_if = _exit_conditions(context)
+            named = {name for condition in exit_if for name in SLOT.findall(condition)}
+            exit_slots = tuple(sorted(named & slots.keys()))
+            return CallStep(id, _flow(context, "call"), next, exit_if, exit_slots, place)
         case "set_slots":
             return SetSlotsStep(id, _assignments(context, slots), next, place)
         case _:
@@ -145,10 +156,7 @@ def _action(context: _StepContext) -> str:
 def _flow(context: _StepContext, key: str) -> str:
     place = context.node.place(key)
     name = context.text(key)
-    if "mcp_server" in context.node.entries:
-        text = f"{context.by} calls a tool of an MCP server, which this version does not run"
-        context.found.error(place, "flow.mcp_tool", text)
-    elif name is None:
+    if name is None:
         context.found.error(place, "flow.no_name", f"{context.by} is empty")
     else:
         context.mention(MentionKind.FLOW, name, key)
@@ -156,6 +164,54 @@ def _flow(context: _StepContext, key: str) -> str:
         text = f"{context.by} is a link and cannot have `next`"
         context.found.fault(context.node.place("next"), "flow.link_next", text, "remove it")
     return name or ""
+
+
+def _exit_conditions(context: _StepContext) -> tuple[str, ...]:
+    node = context.node.entries.get("exit_if")
+    conditions = as_texts(node, context.found, f"exit_if of {context.by}")
+    for condition in conditions:
+        context.mention(MentionKind.CONDITION, condition, "exit_if")
+    return conditions
+
+
+def _tool(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
+    """`call` of a tool: `mapping` says which slots go in, and which values come out."""
+    found, entries = context.found, context.node.entries
+    mapping = as_map(entries.get("mapping"), found, f"mapping of {context.by}")
+    get = (mapping or MapNode(context.node.location, {}, {})).entries.get
+    outputs = _pairs(context, get("output"), "slot", "value")
+    for name, _ in outputs:
+        context.mention(MentionKind.SLOT, name, "mapping")
+    inputs = _pairs(context, get("input"), "param", "slot")
+    for _, name in inputs:
+        context.mention(MentionKind.SLOT, name, "mapping")
+    return ToolStep(
+        id,
+        context.text("call") or "",
+        context.text("mcp_server") or "",
+        next,
+        inputs,
+        outputs,
+        context.node.location,
+    )
+
+
+def _pairs(
+    context: _StepContext, node: Node | None, first: str, second: str
+) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for item in as_items(node, context.found, f"mapping of {context.by}"):
+        entries = as_map(item, context.found, f"mapping of {context.by}")
+        values = [
+            as_text(entries.entries.get(key) if entries else None, context.found, key)
+            for key in (first, second)
+        ]
+        if values[0] is None or values[1] is None:
+            text = f"mapping of {context.by}: expected `{first}` and `{second}`"
+            context.found.error(item.location, "flow.mapping", text)
+        else:
+            pairs.append((values[0], values[1]))
+    return tuple(pairs)
 
 
 def _assignments(context: _StepContext, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:

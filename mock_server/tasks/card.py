@@ -66,7 +66,9 @@ def _skills(assistant: Assistant, offers_repair: bool) -> Iterator[Json]:
     flows = assistant.flows.values()
     yield from (_skill(flow, "flow") for flow in flows if not flow.is_pattern)
     if offers_repair:
-        yield from (_skill(flow, "conversation-repair") for flow in flows if flow.is_pattern)
+        yield from (
+            _skill(f, "conversation-repair") for f in flows if f.is_pattern and not f.is_agent
+        )
 
 
 def _skill(flow: Flow, tag: str) -> Json:

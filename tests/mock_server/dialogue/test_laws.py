@@ -12,6 +12,7 @@ from mock_server.dialogue.commands import (
     ChitChat,
     Clarify,
     Command,
+    ContinueAgent,
     HumanHandoff,
     Noop,
     RepeatLastBotMessages,
@@ -40,6 +41,7 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.model import (
     END,
     ActionStep,
+    AgentTurnStep,
     Assistant,
     Branch,
     CallStep,
@@ -54,9 +56,12 @@ from mock_server.dialogue.model import (
     SlotType,
     SlotValidation,
     Step,
+    ToolBranch,
+    ToolStep,
     Variation,
 )
 from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.project.agents import agent_flow
 from mock_server.project.assemble import assemble
 
 FLOWS = ("one", "two", "three")
@@ -82,6 +87,16 @@ CONDITIONS = (
     "not readable (",
 )
 ACTIONS = ("utter_yes", "utter_no", "action_custom", "action_unknown", "action_listen", "")
+
+AGENT = agent_flow(
+    "helper",
+    {
+        "ask": AgentTurnStep("ask", (), say="{text}?", waits=True),
+        "set": AgentTurnStep("set", (), slots=(("bool", True),)),
+        "more": AgentTurnStep("more", (), say="more?", waits=True),
+        "end": AgentTurnStep("end", (), fails=True),
+    },
+)
 
 names = st.sampled_from(NAMES)
 values: st.SearchStrategy[Json] = st.sampled_from([None, True, 0, 5.0, "red", "3", "words", [1]])
@@ -119,6 +134,22 @@ def step(step_id: str) -> st.SearchStrategy[Step]:
         ),
         st.builds(NoopStep, st.just(step_id), branches),
         st.builds(CallStep, st.just(step_id), flow_ids, branches),
+        st.builds(
+            CallStep,
+            st.just(step_id),
+            st.just(AGENT.id),
+            branches,
+            exit_if=st.lists(st.sampled_from(CONDITIONS), max_size=2).map(tuple),
+            exit_slots=st.lists(names, max_size=1).map(tuple),
+        ),
+        st.builds(
+            ToolStep,
+            st.just(step_id),
+            st.sampled_from(("tool", "broken", "unknown")),
+            st.just("server"),
+            branches,
+            outputs=st.tuples(st.tuples(names, st.sampled_from(("result.x", "1 / 0", "{{ (")))),
+        ),
         st.builds(LinkStep, st.just(step_id), flow_ids),
     )
 
@@ -158,6 +189,7 @@ commands: st.SearchStrategy[Command] = st.one_of(
             SessionEnd(),
             Restart(),
             Noop(),
+            ContinueAgent(),
             SetSlot("continue_interrupted_flow_confirmation", True),
             SetSlot("continue_interrupted_flow_confirmation", False),
             SetSlot("interrupted_flow_to_continue", "one"),
@@ -195,7 +227,7 @@ def assistant_of(flows: dict[str, Flow]) -> Assistant:
     asking = {f"utter_ask_{name}": (Variation(f"{name}?"),) for name in NAMES if name != "bool"}
     return replace(
         base,
-        flows={**base.flows, **flows},
+        flows={**base.flows, **flows, AGENT.id: AGENT},
         slots={**base.slots, **{slot.name: slot for slot in SLOTS}},
         responses={
             **base.responses,
@@ -204,6 +236,7 @@ def assistant_of(flows: dict[str, Flow]) -> Assistant:
             "utter_no": (Variation("no"),),
         },
         actions=frozenset({"action_custom"}),
+        tools={"tool": (ToolBranch(result={"x": 5}),), "broken": (ToolBranch(fails=True),)},
     )
 
 

@@ -37,7 +37,6 @@ def test_good_project_has_no_problems(report: Report):
         ("      - utter_done\n", "flows.yml:5: yaml.type"),
         ("      - action:\n", "flows.yml:5: flow.no_name"),
         ("      - call:\n", "flows.yml:5: flow.no_name"),
-        ("      - call: x\n        mcp_server: y\n", "flows.yml:5: flow.mcp_tool"),
         ("      - action: utter_done\n        id: END\n", "flows.yml:6: flow.reserved_step"),
         (
             "      - {id: a, action: utter_done}\n      - {id: a, action: utter_done}\n",

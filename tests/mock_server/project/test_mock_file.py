@@ -108,7 +108,7 @@ actions:
     ("mock", "problem"),
     [
         ("undrstand: []", "mock.yml:1: mock.unknown_key: mock.yml has no key 'undrstand'; did you"),
-        ("llm: {model: x}", "mock.yml:1: mock.not_supported: mock.yml: `llm` is not supported by"),
+        ("agents: [x]", "mock.yml:1: mock.not_supported: mock.yml: `agents` is not supported by"),
         ("action_server: chld", "mock.yml:1: mock.choice"),
         ("action_server: {kind: child, timeout_seconds: 0}", "mock.yml:1: mock.seconds"),
         ("action_server: {kid: child}", "mock.yml:1: mock.unknown_key"),

@@ -1,0 +1,86 @@
+"""Scripted sub agents: what the script of mock.yml says in place of a model (flows.md §9).
+
+A script is a pattern of its own that a flow calls. It keeps the conversation until it completes,
+fails, or its caller's `exit_if` holds; a digression interrupts it like any question.
+"""
+
+from mock_server.dialogue.events import (
+    BotUttered,
+    Frame,
+    FrameMoved,
+    FrameType,
+    Listened,
+    SlotSet,
+    SlotSource,
+    Warned,
+)
+from mock_server.dialogue.lifecycle import fail, finish, go_on, next_step
+from mock_server.dialogue.model import AgentTurnStep, CallStep, Json
+from mock_server.dialogue.stack import Stack
+from mock_server.dialogue.templates import fill
+from mock_server.dialogue.turn import Answer, Steps, Turn
+
+WAITING = "waiting_for_input"
+RUNNING = "running"
+
+
+def waiting_agent(stack: Stack) -> Frame | None:
+    """The sub agent that the user's next words are for."""
+    is_waiting = bool(stack) and stack[-1].context.get("agent_state") == WAITING
+    return stack[-1] if is_waiting else None
+
+
+def call_agent(turn: Turn, step: CallStep) -> Steps:
+    """Begin the script; slots that decide its end are cleared, also when it ran before."""
+    for name in step.exit_slots:
+        if turn.state.slots[name] is not None:
+            yield SlotSet(name, None, SlotSource.RESET)
+    context: dict[str, Json] = {
+        "agent": turn.assistant.flows[step.flow_id].name,
+        "agent_state": RUNNING,
+        "exit_if": [*step.exit_if],
+    }
+    yield from turn.push(step.flow_id, FrameType.CALL, context)
+
+
+def continue_agent(turn: Turn) -> Steps:
+    """Hand the user's words to the agent that waits for them."""
+    frame = waiting_agent(turn.stack)
+    step = turn.step_of(frame) if frame else None
+    if frame and isinstance(step, AgentTurnStep):
+        target = yield from next_step(turn, step.next)
+        yield FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING})
+
+
+def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:
+    """Say and do what the script has next; what interrupted it is over if it waits still."""
+    if step.say:
+        yield BotUttered(fill(step.say, turn.document(), {}))
+    if frame.context.get("agent_state") == WAITING:
+        yield Listened()
+        return
+    for name, value in step.slots:
+        yield SlotSet(name, value, SlotSource.ACTION)
+    if step.fails:
+        yield Warned(f"sub agent {frame.context.get('agent')!r} fails, as its script says")
+        yield from fail(turn, {"agent": frame.context.get("agent")})
+    elif (yield from _may_exit(turn, frame)):
+        yield from finish(turn, turn.top)
+    elif step.waits:
+        yield FrameMoved(frame.id, step.id, {**frame.context, "agent_state": WAITING})
+        yield Listened()
+    else:
+        yield from go_on(turn, turn.top, step.next)
+
+
+def _may_exit(turn: Turn, frame: Frame) -> Answer[bool]:
+    """Whether all of the caller's `exit_if` hold; without any, the script alone decides."""
+    conditions = _conditions(frame.context.get("exit_if"))
+    for condition in conditions:
+        if not (yield from turn.holds(condition)):
+            return False
+    return bool(conditions)
+
+
+def _conditions(listed: Json) -> list[str]:
+    return [c for c in listed if isinstance(c, str)] if isinstance(listed, list) else []

@@ -1,0 +1,213 @@
+"""Sub agents: their config files, and their scripts in mock.yml (flows.md §9, §13)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mock_server.dialogue.model import (
+    AGENT_PREFIX,
+    END,
+    AgentTurnStep,
+    Branch,
+    CallStep,
+    Flow,
+    Json,
+    ToolBranch,
+)
+from mock_server.errors import NOWHERE, Location
+from mock_server.project.findings import Findings
+from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.nodes import ListNode, MapNode, Node
+from mock_server.project.reading import as_bool, as_items, as_json, as_map, as_text
+from mock_server.project.stubs import refuse_unknown_keys
+
+TURN_KEYS = ("say", "set", "wait", "complete", "fail")
+TOOL_KEYS = ("when", "result", "fail")
+PROTOCOLS = frozenset({"rasa", "a2a"})
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAgent:
+    """What `sub_agents/<folder>/config.yml` says that a mock can use."""
+
+    name: str
+    description: str
+    location: Location
+
+
+def read_agents(roots: Mapping[str, Node | None], found: Findings) -> Mapping[str, DeclaredAgent]:
+    """The sub agents that the project declares, by name; one that two files have is an error."""
+    agents: dict[str, DeclaredAgent] = {}
+    for root in roots.values():
+        node = as_map(root, found, "the config of a sub agent")
+        agent = as_map(node.entries.get("agent") if node else None, found, "agent")
+        if node is None or agent is None:
+            continue
+        name = as_text(agent.entries.get("name"), found, "name of a sub agent")
+        if name is None:
+            found.error(agent.location, "agent.no_name", "a sub agent has no `name`")
+            continue
+        place = agent.place("name")
+        if name in agents:
+            text = f"sub agent {name!r} is declared twice; first at {agents[name].location}"
+            found.error(place, "agent.duplicate", text, "rename one of the two")
+            continue
+        _check_config(name, agent, node, found)
+        description = as_text(agent.entries.get("description"), found, "description") or ""
+        agents[name] = DeclaredAgent(name, description.strip(), place)
+    return agents
+
+
+def _check_config(name: str, agent: MapNode, node: MapNode, found: Findings) -> None:
+    protocol = as_text(agent.entries.get("protocol"), found, "protocol of a sub agent")
+    if protocol is not None and protocol.lower() not in PROTOCOLS:
+        text = f"sub agent {name!r} has protocol {protocol!r}, expected RASA or A2A"
+        found.fault(agent.place("protocol"), "agent.protocol", text)
+    settings = as_map(node.entries.get("configuration"), found, "configuration of a sub agent")
+    if settings is not None and "module" in settings.entries:
+        text = f"the module of sub agent {name!r} needs Rasa and is ignored: its script runs"
+        found.warn(settings.place("module"), "ignored.agent_module", text)
+
+
+def read_scripts(node: Node | None, mentions: list[Mention], found: Findings) -> Mapping[str, Flow]:
+    """`mock.yml: sub_agents`: each script as a flow that the engine runs, by the agent's name."""
+    scripts = as_map(node, found, "sub_agents")
+    if scripts is None:
+        return {}
+    return {
+        name: _script(name, value, scripts.place(name), mentions, found)
+        for name, value in scripts.entries.items()
+    }
+
+
+def _script(
+    name: str, node: Node, place: Location, mentions: list[Mention], found: Findings
+) -> Flow:
+    items = as_items(node, found, f"the script of sub agent {name!r}")
+    steps = [_turn(name, index, item, mentions, found) for index, item in enumerate(items)]
+    turns = {step.id: step for step in steps if step is not None}
+    return agent_flow(name, turns, place)
+
+
+def agent_flow(
+    name: str, turns: Mapping[str, AgentTurnStep] | None = None, place: Location = NOWHERE
+) -> Flow:
+    """The flow that plays sub agent `name`, whose turns follow each other."""
+    ids = [*(turns or {})]
+    following = {**dict(pairwise(ids)), **{id: END for id in ids[-1:]}}
+    return Flow(
+        id=f"{AGENT_PREFIX}{name}",
+        name=name,
+        description="",
+        steps={
+            id: turn if turn.next else replace(turn, next=(Branch(following[id]),))
+            for id, turn in (turns or {}).items()
+        },
+        first_step=ids[0] if ids else END,
+        location=place,
+    )
+
+
+def _turn(
+    name: str, index: int, item: Node, mentions: list[Mention], found: Findings
+) -> AgentTurnStep | None:
+    what = f"a turn of sub agent {name!r}"
+    node = as_map(item, found, what)
+    if node is None:
+        return None
+    refuse_unknown_keys(node, TURN_KEYS, found, what)
+    get = node.entries.get
+    waits = as_bool(get("wait"), found, f"`wait` of {what}", default=False)
+    completes = as_bool(get("complete"), found, f"`complete` of {what}", default=False)
+    fails = as_bool(get("fail"), found, f"`fail` of {what}", default=False)
+    if waits + completes + fails > 1:
+        text = f"{what} can do one of `wait`, `complete` and `fail`, not several"
+        found.error(node.location, "mock.agent_turn", text)
+    return AgentTurnStep(
+        id=f"turn_{index}",
+        next=(Branch(END),) if completes else (),
+        say=as_text(get("say"), found, f"`say` of {what}") or "",
+        slots=_slots(what, get("set"), mentions, found),
+        waits=waits,
+        fails=fails,
+        location=node.location,
+    )
+
+
+def _slots(
+    what: str, node: Node | None, mentions: list[Mention], found: Findings
+) -> tuple[tuple[str, Json], ...]:
+    entries = as_map(node, found, f"`set` of {what}")
+    if entries is None:
+        return ()
+    for name in entries.entries:
+        mentions.append(Mention(MentionKind.SLOT, name, entries.place(name), what))
+    return tuple((name, as_json(value)) for name, value in entries.entries.items())
+
+
+def read_tools(
+    node: Node | None, mentions: list[Mention], found: Findings
+) -> Mapping[str, tuple[ToolBranch, ...]]:
+    """`mock.yml: tools`: what each tool returns, one branch or a list of them."""
+    tools = as_map(node, found, "tools")
+    if tools is None:
+        return {}
+    return {
+        name: tuple(
+            _tool_branch(f"tool {name!r}", item, mentions, found)
+            for item in (value.items if isinstance(value, ListNode) else (value,))
+        )
+        for name, value in tools.entries.items()
+    }
+
+
+def _tool_branch(what: str, item: Node, mentions: list[Mention], found: Findings) -> ToolBranch:
+    node = as_map(item, found, what)
+    if node is None:
+        return ToolBranch()
+    refuse_unknown_keys(node, TOOL_KEYS, found, what)
+    when = as_text(node.entries.get("when"), found, f"`when` of {what}")
+    if when is not None:
+        mentions.append(Mention(MentionKind.CONDITION, when, node.place("when"), what))
+    fails = as_bool(node.entries.get("fail"), found, f"`fail` of {what}", default=False)
+    return ToolBranch(when, as_json(node.entries.get("result")), fails)
+
+
+def with_agents(
+    flows: Mapping[str, Flow],
+    declared: Mapping[str, DeclaredAgent],
+    scripts: Mapping[str, Flow],
+    found: Findings,
+) -> Mapping[str, Flow]:
+    """`flows` whose calls of sub agents lead to the scripts, and the scripts themselves."""
+    for name, agent in declared.items():
+        if name in flows:
+            text = f"sub agent {name!r} has the id of a flow, at {flows[name].location}"
+            found.error(agent.location, "agent.flow_id", text, "rename one of the two")
+    named = {*declared, *scripts}
+    called = {
+        step.flow_id
+        for flow in flows.values()
+        for step in flow.steps.values()
+        if isinstance(step, CallStep) and step.flow_id not in flows
+    }
+    for name in sorted(called & declared.keys() - scripts.keys()):
+        text = f"sub agent {name!r} has no script in mock.yml, so it completes without a word"
+        mend = f"add `sub_agents: {{{name}: [{{say: …, wait: true}}, {{complete: true}}]}}`"
+        found.warn(declared[name].location, "agent.no_script", text, mend)
+    playing = {name: scripts.get(name) or agent_flow(name) for name in named}
+    return {
+        **{id: _leading_to_agents(flow, named - flows.keys()) for id, flow in flows.items()},
+        **{flow.id: flow for flow in playing.values()},
+    }
+
+
+def _leading_to_agents(flow: Flow, names: Iterable[str]) -> Flow:
+    agents = frozenset(names)
+    steps = {
+        id: replace(step, flow_id=f"{AGENT_PREFIX}{step.flow_id}")
+        if isinstance(step, CallStep) and step.flow_id in agents
+        else step
+        for id, step in flow.steps.items()
+    }
+    return flow if steps == flow.steps else replace(flow, steps=steps)

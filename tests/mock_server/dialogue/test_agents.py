@@ -1,0 +1,221 @@
+"""Scripted sub agents and MCP tools that a flow calls."""
+
+from collections.abc import Callable
+
+import pytest
+
+from mock_server.dialogue.engine import UserMessage
+from mock_server.dialogue.events import (
+    BotUttered,
+    Event,
+    FlowCancelled,
+    FlowCompleted,
+    FlowStarted,
+    SlotSet,
+    SlotSource,
+    Warned,
+)
+from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.state import DialogueState
+from mock_server.project.assemble import assemble
+
+Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
+
+DOMAIN = """
+slots:
+  budget: {type: text}
+  chosen_car: {type: text, mappings: [{type: controlled}]}
+  booked: {type: bool, mappings: [{type: controlled}]}
+  price: {type: float, mappings: [{type: controlled}]}
+actions: [action_x]
+responses:
+  utter_ask_budget: [{text: Which budget?}]
+  utter_bought: [{text: "Bought {chosen_car}."}]
+  utter_weather: [{text: It rains.}]
+  utter_price: [{text: "{price}"}]
+"""
+FLOWS = """
+flows:
+  buy_car:
+    description: buy a car
+    steps:
+      - collect: budget
+      - call: car_agent
+      - action: utter_bought
+  book_drive:
+    description: book a drive
+    run_pattern_completed: false
+    steps:
+      - call: booking_agent
+        exit_if: [slots.booked, slots.chosen_car is not null]
+  tell_weather: {description: tell the weather, steps: [{action: utter_weather}]}
+  fail_now: {description: fail now, steps: [{call: broken_agent}]}
+  say_nothing: {description: say nothing, steps: [{call: silent_agent}, {action: utter_weather}]}
+  price_car:
+    description: price a car
+    run_pattern_completed: false
+    steps:
+      - call: get_price
+        mcp_server: cars
+        mapping:
+          input: [{param: car, slot: chosen_car}]
+          output:
+            - {slot: price, value: "result.structuredContent.price * 2"}
+            - {slot: chosen_car, value: "{{ result.structuredContent.name | upper }}"}
+      - action: utter_price
+"""
+MOCK = """
+sub_agents:
+  car_agent:
+    - {say: "Which colour, for {budget}?", wait: true}
+    - {say: "Which size?", wait: true}
+    - {say: "I found one.", set: {chosen_car: Beetle}, complete: true}
+    - {say: "Never said."}
+  booking_agent:
+    - {say: "When?", wait: true}
+    - {set: {booked: true}, say: "Where?", wait: true}
+    - {set: {chosen_car: Beetle}, say: "Booked.", wait: true}
+    - {say: "Never said."}
+  broken_agent: [{say: "Oh.", fail: true}]
+tools:
+  get_price:
+    - {when: slots.booked, fail: true}
+    - {result: {structuredContent: {price: 21, name: beetle}}}
+"""
+AGENT = "agent: {name: silent_agent, protocol: rasa, description: Says nothing.}\n"
+
+
+@pytest.fixture(scope="module")
+def cars() -> Assistant:
+    return assemble(
+        {
+            "domain.yml": DOMAIN,
+            "data/flows.yml": FLOWS,
+            "mock.yml": MOCK,
+            "sub_agents/silent/config.yml": AGENT,
+        }
+    )
+
+
+def said(turn: list[Event]) -> list[str]:
+    return [event.text for event in turn if isinstance(event, BotUttered)]
+
+
+def flows(state: DialogueState) -> list[str]:
+    return [frame.flow_id for frame in state.stack]
+
+
+def test_agent_keeps_the_conversation_until_it_completes(
+    cars: Assistant, converse: Converse
+) -> None:
+    messages = [UserMessage(text) for text in ("/StartFlow(buy_car)", "cheap", "red", "small")]
+    state, turns = converse(cars, messages)
+    assert said(turns[1]) == ["Which colour, for cheap?"]
+    assert said(turns[2]) == ["Which size?"]
+    assert said(turns[3])[:2] == ["I found one.", "Bought Beetle."]
+    assert SlotSet("chosen_car", "Beetle", SlotSource.ACTION) in turns[3]
+    assert [e.flow_id for e in turns[3] if isinstance(e, FlowCompleted)] == ["buy_car"]
+    assert "pattern_agent_car_agent" not in flows(state)
+
+
+def test_agent_is_no_flow_of_the_user(cars: Assistant, converse: Converse) -> None:
+    _, turns = converse(cars, [UserMessage("/StartFlow(book_drive)")])
+    assert [e.flow_id for e in turns[0] if isinstance(e, FlowStarted)] == ["book_drive"]
+    assert cars.flows["pattern_agent_booking_agent"].is_agent
+
+
+def test_agent_ends_silently_when_all_of_exit_if_hold(cars: Assistant, converse: Converse) -> None:
+    messages = [UserMessage(text) for text in ("/StartFlow(book_drive)", "now", "here")]
+    state, turns = converse(cars, messages)
+    assert [said(turn) for turn in turns] == [["When?"], ["Where?"], ["Booked."]]
+    assert state.stack == ()
+
+
+def test_slots_of_exit_if_are_cleared_when_the_agent_runs_again(
+    cars: Assistant, converse: Converse
+) -> None:
+    once = [UserMessage(text) for text in ("/StartFlow(book_drive)", "now", "here")]
+    state, turns = converse(cars, [*once, UserMessage("/StartFlow(book_drive)")])
+    assert state.slots["booked"] is None
+    assert said(turns[3]) == ["When?"]
+
+
+def test_digression_interrupts_the_agent_and_comes_back_to_it(
+    cars: Assistant, converse: Converse
+) -> None:
+    messages = [UserMessage(t) for t in ("/StartFlow(book_drive)", "tell me the weather", "yes")]
+    state, turns = converse(cars, messages)
+    assert said(turns[1])[0] == "It rains."
+    assert said(turns[2]) == ["When?"]
+    assert flows(state) == ["book_drive", "pattern_agent_booking_agent"]
+
+
+def test_repair_returns_to_the_agents_question(cars: Assistant, converse: Converse) -> None:
+    _, turns = converse(cars, [UserMessage("/StartFlow(book_drive)"), UserMessage("/ChitChat()")])
+    assert said(turns[1])[-1] == "When?"
+
+
+def test_cancelling_ends_the_agent_with_its_flow(cars: Assistant, converse: Converse) -> None:
+    state, turns = converse(cars, [UserMessage("/StartFlow(book_drive)"), UserMessage("cancel")])
+    assert [e.flow_id for e in turns[1] if isinstance(e, FlowCancelled)] == ["book_drive"]
+    assert state.stack == ()
+
+
+def test_agent_that_fails_is_an_internal_error(cars: Assistant, converse: Converse) -> None:
+    state, [turn] = converse(cars, [UserMessage("/StartFlow(fail_now)")])
+    assert said(turn) == ["Oh.", "Something went wrong on my side. Please try again later."]
+    assert [e.flow_id for e in turn if isinstance(e, FlowCancelled)] == ["fail_now"]
+    assert state.stack == ()
+
+
+def test_agent_without_a_script_completes_at_once(cars: Assistant, converse: Converse) -> None:
+    _, [turn] = converse(cars, [UserMessage("/StartFlow(say_nothing)")])
+    assert said(turn)[0] == "It rains."
+
+
+def test_correction_takes_the_flow_back_before_its_agent(
+    cars: Assistant, converse: Converse
+) -> None:
+    messages = ["StartFlow(buy_car)", "SetSlot(budget, cheap)", "SetSlot(budget, high)"]
+    state, turns = converse(cars, messages)
+    assert said(turns[2])[-1] == "Which colour, for high?"
+    assert flows(state) == ["buy_car", "pattern_agent_car_agent"]
+
+
+def test_words_for_an_agent_where_none_waits_are_dropped(
+    cars: Assistant, converse: Converse
+) -> None:
+    _, [turn] = converse(cars, ["ContinueAgent()"])
+    assert said(turn) == ["I did not get that. Could you put it in other words?"]
+
+
+def test_tool_fills_slots_from_its_result(cars: Assistant, converse: Converse) -> None:
+    state, [turn] = converse(cars, [UserMessage("/StartFlow(price_car)")])
+    assert said(turn) == ["42.0"]
+    assert state.slots["chosen_car"] == "BEETLE"
+
+
+def test_tool_that_fails_is_an_internal_error(cars: Assistant, converse: Converse) -> None:
+    message = UserMessage("/StartFlow(price_car)", (("booked", True),))
+    state, [turn] = converse(cars, [message])
+    assert [e.flow_id for e in turn if isinstance(e, FlowCancelled)] == ["price_car"]
+    assert state.stack == ()
+
+
+@pytest.mark.parametrize(
+    ("tools", "warning"),
+    [
+        ("{}", "tool 'get_price' has no result in mock.yml, so it sets no slot"),
+        ("{get_price: {result: {structuredContent: {price: x, name: y}}}}", "output 'price'"),
+        ("{get_price: {result: 5}}", "output 'price'"),
+    ],
+)
+def test_tool_without_a_fitting_result_leaves_the_slot_alone(
+    converse: Converse, tools: str, warning: str
+) -> None:
+    texts = {"domain.yml": DOMAIN, "data/flows.yml": FLOWS, "mock.yml": f"tools: {tools}"}
+    texts["mock.yml"] += "\n" + MOCK.partition("tools:")[0]
+    texts["sub_agents/silent/config.yml"] = AGENT
+    state, [turn] = converse(assemble(texts), [UserMessage("/StartFlow(price_car)")])
+    assert any(warning in event.text for event in turn if isinstance(event, Warned))
+    assert state.slots["price"] is None
