@@ -4,12 +4,10 @@ Everything here runs on one event loop. What must not be interleaved is written 
 above all from the look-up of a repeated message to the entry of the new one (TURN-5).
 """
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
 from structlog.stdlib import get_logger
 
@@ -18,18 +16,18 @@ from mock_server.dialogue.model import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.brain import Brain
-from mock_server.service.conversation import Conversation
 from mock_server.service.conversations import Conversations
 from mock_server.service.feed import Feed
 from mock_server.service.live_task import LiveTask
 from mock_server.service.push_desk import PushDesk
-from mock_server.service.refusal import NO_ROOM, NOT_READY, TOKEN_EXPIRED, Refusal, refuse
+from mock_server.service.refusal import NO_ROOM, NOT_READY
 from mock_server.service.shelf import Limits, Shelf
 from mock_server.service.snapshot import Snapshot, snapshot
 from mock_server.service.store import TaskStore
 from mock_server.service.subscription import Subscription
 from mock_server.service.traces import Traces
 from mock_server.service.turn import Turn
+from mock_server.service.turns import Key, Memory, Turns
 from mock_server.service.world import World
 from mock_server.tasks.log import StatusUpdate, continued, submitted
 from mock_server.tasks.parts import Reading, read
@@ -39,8 +37,6 @@ from mock_server.wire import rpc_errors
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
 logger = get_logger("a2a_server")
-
-Key: TypeAlias = tuple[str, str]
 
 TASK_LIFETIME_SECONDS = 3600
 OUTPUT_MODES = ("text/plain", "application/json")
@@ -57,15 +53,6 @@ class ServiceSettings:
     timeout_seconds: float = 600
     max_contexts: int = 1000
     profile: Profile = RASA
-
-
-@dataclass(slots=True)
-class _Running:
-    turn: Turn
-    key: Key
-    authorized_until: float | None = None
-    runner: asyncio.Task[None] | None = None
-    stop_timer: Callable[[], None] | None = None
 
 
 class Service:
@@ -93,12 +80,11 @@ class Service:
         )
         self.push = PushDesk(self._store, notifier, settings.profile)
         self._replays: Shelf[Key] = Shelf(Limits(settings.replay_seconds), world.elapsed_seconds)
-        self._running: dict[str, _Running] = {}
-        self._in_flight: set[Key] = set()
         self._is_closing = False
         self.feed = feed or Feed()
         self.traces = Traces()
-        self._turns = asyncio.TaskGroup()
+        memory = Memory(self.conversations, self._store, self._replays, self.push, self.feed)
+        self._turns = Turns(world, memory, lambda: self._brain, settings.timeout_seconds)
 
     async def __aenter__(self) -> Self:
         await self._turns.__aenter__()
@@ -137,8 +123,7 @@ class Service:
 
     def reset(self) -> None:
         """Cancel what runs and forget every conversation, task, answer and trace."""
-        for running in [*self._running.values()]:
-            self._cancel_running(running, CancelReason.ORCHESTRATOR)
+        self._turns.cancel_all(CancelReason.ORCHESTRATOR)
         for kept in (self.conversations, self._store, self.push, self._replays, self.traces):
             kept.clear()
 
@@ -153,11 +138,7 @@ class Service:
         """
         self._is_closing = True
         self.feed.close()
-        runners = [running.runner for running in self._running.values() if running.runner]
-        if runners:
-            await asyncio.wait(runners, timeout=seconds)
-        for late in [*self._running.values()]:
-            self._cancel_running(late, CancelReason.TIMEOUT)
+        await self._turns.drain(seconds)
         await self.push.drain(seconds)
 
     async def send(self, operation: SendMessage) -> Snapshot:
@@ -206,13 +187,13 @@ class Service:
         """Cancel the turn that runs or waits in the queue, or the task that awaits an answer."""
         match self._found(operation.task_id):
             case LiveTask() as live:
-                self._cancel_running(self._running[live.task.id], CancelReason.ORCHESTRATOR)
+                self._turns.cancel(live.task.id, CancelReason.ORCHESTRATOR)
             case Snapshot(context_id=context_id, state=state):
                 conversation = self.conversations.find(context_id)
                 resting = conversation and conversation.resting
                 if not (conversation and resting and resting.task_id == operation.task_id):
                     raise rpc_errors.not_cancelable(state)
-                self._cancel_resting(conversation, resting)
+                self._turns.cancel_resting(conversation, resting)
         return self.get(GetTask(operation.task_id))
 
     def _found(self, task_id: str) -> LiveTask | Snapshot:
@@ -227,7 +208,7 @@ class Service:
             raise rpc_errors.content_type_not_supported()
         message = replace(operation.message, context_id=self._context_of(operation.message))
         key = (message.context_id or "", message.message_id)
-        if key in self._in_flight:
+        if self._turns.is_in_flight(key):
             logger.warning(
                 "a2a_server.sanic_app.message_in_flight_conflict",
                 context_id=key[0],
@@ -260,19 +241,14 @@ class Service:
             raise rpc_errors.shutting_down()
         live = self._open(reading.message, checked)
         if not self._is_ready:
-            return self._refused(live, NOT_READY)
+            return self._turns.refuse(live, NOT_READY)
         if not self.conversations.has_room_for(key[0]):
-            return self._refused(live, NO_ROOM)
+            return self._turns.refuse(live, NO_ROOM)
         conversation = self.conversations.enter(key[0], self._brain.assistant)
         turn = Turn(self._brain, self._world, conversation, live, operation.handling)
         if trace_id := operation.handling.trace_id:
             self.traces.keep(trace_id, turn)
-        running = _Running(turn, key, operation.authorized_until)
-        self._running[live.task.id] = running
-        self._in_flight.add(key)
-        self._store.begin(live)
-        running.runner = self._turns.create_task(self._run(running, reading))
-        return live
+        return self._turns.begin(turn, key, reading, operation.authorized_until)
 
     def _open(self, message: Message, checked: Checked | None) -> LiveTask:
         task = self._task_of(message)
@@ -290,95 +266,6 @@ class Service:
                 raise rpc_errors.is_terminal(message.task_id, state)
             case Snapshot(task=task):
                 return continued(task, message, self._world.now())
-
-    def _refused(self, live: LiveTask, refusal: Refusal) -> LiveTask:
-        """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
-        refuse(live, refusal, self._brain.assistant, self._world)
-        answer = snapshot(live.task)
-        self._store.settle(answer)
-        self._announce(answer)
-        return live
-
-    async def _run(self, running: _Running, reading: Reading) -> None:
-        conversation = running.turn.conversation
-        async with conversation.turns:
-            until = running.authorized_until
-            if until is not None and until <= self._world.now().timestamp():
-                refuse(running.turn.live, TOKEN_EXPIRED, self._brain.assistant, self._world)
-                self._settle(running, is_replayable=False)
-                return
-            self._supersede(conversation, running.turn.live.task.id)
-            self._start_timer(running)
-            await running.turn.run(self._brain, reading)
-            self._settle(running)
-
-    def _supersede(self, conversation: Conversation, task_id: str) -> None:
-        """The task that waited has its answer, and stays as it is unless it goes on (TURN-2a)."""
-        resting, conversation.resting = conversation.resting, None
-        if resting and resting.task_id != task_id:
-            self._store.settle(resting)
-
-    def _start_timer(self, running: _Running) -> None:
-        seconds = self._settings.timeout_seconds
-        if seconds > 0:
-            running.stop_timer = self._world.start_timer(seconds, lambda: self._time_out(running))
-
-    def _time_out(self, running: _Running) -> None:
-        task = running.turn.live.task
-        logger.warning(
-            "a2a_server.rasa_a2a_agent_executor.task_timeout",
-            task_id=task.id,
-            context_id=task.context_id,
-            seconds=self._settings.timeout_seconds,
-        )
-        self._cancel_running(running, CancelReason.TIMEOUT)
-
-    def _settle(self, running: _Running, *, is_replayable: bool = True) -> None:
-        """Keep the answer; runs in the same step as the last update, before any reader wakes."""
-        if running.stop_timer:
-            running.stop_timer()
-        conversation = running.turn.conversation
-        answer = snapshot(running.turn.live.task)
-        if answer.state.is_terminal or not running.turn.has_started:
-            self._store.settle(answer)
-        else:
-            self._store.rest(answer)
-            conversation.resting = answer
-        if is_replayable:
-            self._replays.put(running.key, answer)
-        self._in_flight.discard(running.key)
-        del self._running[answer.task_id]
-        self.conversations.leave(conversation)
-        self._announce(answer)
-
-    def _announce(self, answer: Snapshot) -> None:
-        self.feed.publish(
-            "turn",
-            lambda: {
-                "task": answer.task_id,
-                "context": answer.context_id,
-                "state": answer.state.value,
-            },
-        )
-
-    def _cancel_running(self, running: _Running, reason: CancelReason) -> None:
-        turn, resting = running.turn, running.turn.conversation.resting
-        if resting and resting.task_id == turn.live.task.id:
-            # It was to go on with the task that waits, and ends with it.
-            turn.has_started = True
-            turn.conversation.resting = None
-        turn.cancel(reason)
-        self._settle(running)
-        if running.runner:
-            running.runner.cancel()
-
-    def _cancel_resting(self, conversation: Conversation, resting: Snapshot) -> None:
-        turn = Turn(self._brain, self._world, conversation, LiveTask(resting.task, self.push.tell))
-        turn.has_started = True
-        turn.cancel(CancelReason.ORCHESTRATOR)
-        conversation.resting = None
-        self._store.settle(snapshot(turn.live.task))
-        self.conversations.release(conversation)
 
 
 def _admits_output(modes: tuple[str, ...]) -> bool:
