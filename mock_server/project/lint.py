@@ -115,6 +115,9 @@ def _check_persisted(assistant: Assistant, flow: Flow, found: Findings) -> None:
                 filled |= {name for name, _ in values}
             case _:
                 pass
+    if not filled <= assistant.slots.keys():
+        # A misspelt slot is told where it stands; what it should have filled is no second mistake.
+        return
     for name in flow.persisted_slots:
         if name in assistant.slots and name not in filled:
             text = f"flow {flow.id!r} persists slot {name!r}, which none of its steps fills"

@@ -123,6 +123,12 @@ def test_property_with_one_mistake_has_one_problem(report: Report, head: str, pr
     assert found.startswith(problem)
 
 
+def test_misspelt_slot_is_one_problem_though_it_should_have_been_persisted(report: Report):
+    head = "    persisted_slots: [amount]\n"
+    (found,) = report(flow("      - collect: amuont\n", head))
+    assert "flow.unknown_slot" in found
+
+
 def test_persisted_slots_do_not_mix_with_reset_after_flow_ends(report: Report):
     step = "      - collect: amount\n        reset_after_flow_ends: false\n"
     mixed, deprecated = report(flow(step, "    persisted_slots: [amount]\n"))
