@@ -1,47 +1,82 @@
-"""Custom actions performed from code that has no event loop of its own: `talk`."""
+"""Actions and a language model for code that has no event loop of its own: `talk`."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, contextmanager
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from mock_server.actions.opening import open_actions
-from mock_server.actions.runner import Awaited
+from mock_server.actions.runner import Awaited, RunAction
+from mock_server.dialogue.action_server import ActionServerKind
 from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.language_model import Generate, Generation
+from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
+from mock_server.llm.opening import open_language_model
 from mock_server.project.load import Project
 
+Result = TypeVar("Result")
 Perform: TypeAlias = Callable[[str, DialogueState, str], ActionResult]
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a conversation asks of the world, answered at once; None where it needs nothing."""
+
+    perform: Perform | None = None
+    generate: Callable[[Assistant, DialogueState, str], Generation] | None = None
+
+
+INSIDE = Outside()
+
+
 @contextmanager
-def acting(project: Project) -> Generator[Perform]:
-    """How the project's actions are performed while the context lasts; delays are skipped.
+def acting(project: Project) -> Generator[Outside]:
+    """The project's action server and model while the context lasts; delays are skipped.
 
     Raises:
-        ActionServerFailed: its action server does not come up.
+        ActionServerFailed: the action server does not come up.
     """
+    has_server = project.action_server.kind is not ActionServerKind.STUBS
+    if not (has_server or project.language_model):
+        yield INSIDE
+        return
     with asyncio.Runner() as loop:
         opened = AsyncExitStack()
         actions = loop.run(opened.enter_async_context(open_actions(project.action_server)))
+        model = open_language_model(project.language_model)
+        generate = loop.run(opened.enter_async_context(model))
         run_action = actions.run_with(project.assistant, project.stubs)
-
-        def perform(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
-            for progress in run_action(name, state, conversation_id):
-                match progress:
-                    case ActionResult():
-                        return progress
-                    case Awaited():
-                        return loop.run(_awaited(progress))
-                    case _:
-                        pass
-            return ActionResult()
-
         try:
-            yield perform
+            yield Outside(
+                _performing(loop, run_action) if has_server else None,
+                _generating(loop, generate) if generate else None,
+            )
         finally:
             loop.run(opened.aclose())
 
 
-async def _awaited(progress: Awaited) -> ActionResult:
-    return await progress.outcome
+def _performing(loop: asyncio.Runner, run_action: RunAction) -> Perform:
+    def perform(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
+        for progress in run_action(name, state, conversation_id):
+            match progress:
+                case ActionResult():
+                    return progress
+                case Awaited(outcome=outcome):
+                    return loop.run(_awaited(outcome))
+                case _:
+                    pass
+        return ActionResult()
+
+    return perform
+
+
+def _generating(
+    loop: asyncio.Runner, generate: Generate
+) -> Callable[[Assistant, DialogueState, str], Generation]:
+    return lambda assistant, state, text: loop.run(_awaited(generate(assistant, state, text)))
+
+
+async def _awaited(outcome: Awaitable[Result]) -> Result:
+    return await outcome

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mock_server.acting import Perform
+from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
 from mock_server.dialogue.engine import UserMessage, advance, open_session
 from mock_server.dialogue.events import (
@@ -17,6 +17,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
 from mock_server.dialogue.turn import Steps
+from mock_server.dialogue.understand import needs_model
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.parts import read, seeds
@@ -27,20 +28,20 @@ from mock_server.tasks.trace import TracedTurn
 class Conversation:
     """Holds the state between turns. `warn` hears of each action that nobody performs, once.
 
-    `perform` runs the actions; by default their stubs are played.
+    `outside` performs the actions, by default by playing their stubs, and asks a language model.
     """
 
     def __init__(
         self,
         project: Project,
         warn: Callable[[str], None],
-        perform: Perform | None = None,
+        outside: Outside = INSIDE,
         conversation_id: str = "",
     ) -> None:
         self._project = project
         self._warn = warn
         self._warned: set[str] = set()
-        self._perform_action = perform
+        self._outside = outside
         self._id = conversation_id
         self.state = initial_state(project.assistant)
 
@@ -57,9 +58,15 @@ class Conversation:
     def say(self, text: str, metadata: Mapping[str, Json] | None = None) -> TracedTurn:
         """The turn that `text` begins; the delays of stubbed actions are skipped."""
         before = self.state
-        message = replace(self._message(text), metadata=metadata or {})
+        message = self._generated(replace(self._message(text), metadata=metadata or {}))
         steps = advance(self._project.assistant, before, message)
         return self._traced(before, self._folded(steps))
+
+    def _generated(self, message: UserMessage) -> UserMessage:
+        generate, assistant = self._outside.generate, self._project.assistant
+        if generate is None or not needs_model(assistant, self.state, message.text):
+            return message
+        return replace(message, generation=generate(assistant, self.state, message.text))
 
     def _traced(self, before: DialogueState, happened: Iterable[Event]) -> TracedTurn:
         events = tuple(happened)
@@ -94,8 +101,8 @@ class Conversation:
             reply = self._perform(event.name) if isinstance(event, ActionRequested) else None
 
     def _perform(self, action: str) -> ActionResult:
-        if self._perform_action is not None:
-            return self._perform_action(action, self.state, self._id)
+        if self._outside.perform is not None:
+            return self._outside.perform(action, self.state, self._id)
         stubs = self._project.stubs
         if action not in stubs.by_action and action not in self._warned:
             self._warned.add(action)

@@ -16,7 +16,9 @@ from structlog.stdlib import get_logger
 
 from mock_server.actions.opening import Actions, open_actions
 from mock_server.card import card_of, placeholder
+from mock_server.dialogue.language_model import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
+from mock_server.llm.opening import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.project.load import Project, content_hash, load_project
 from mock_server.project.model import load_model
@@ -127,23 +129,28 @@ def _unbound(settings: Settings, error: OSError) -> str:
 async def _serve(
     settings: Settings, project: Project, listener: socket.socket, tls: ssl.SSLContext | None
 ) -> None:
-    async with open_actions(project.action_server) as actions:
-        await _serve_with(actions, settings, project, listener, tls)
+    async with (
+        open_actions(project.action_server) as actions,
+        open_language_model(project.language_model) as generate,
+    ):
+        await _serve_with(settings, project, listener, tls, actions=actions, generate=generate)
 
 
 async def _serve_with(
-    actions: Actions,
     settings: Settings,
     project: Project,
     listener: socket.socket,
     tls: ssl.SSLContext | None,
+    *,
+    actions: Actions,
+    generate: Generate | None,
 ) -> None:
     server = project.server
     here = local_url(settings.interface, port_of(listener), is_encrypted=tls is not None)
     url = settings.url or server.url or here
     world = real_world(settings.seed)
     run_action = actions.run_with(project.assistant, project.stubs)
-    brain = Brain(project.assistant, run_action, server.include_conversation_repair)
+    brain = Brain(project.assistant, run_action, server.include_conversation_repair, generate)
     service_settings = ServiceSettings(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
         timeout_seconds=server.task_timeout_seconds,

@@ -7,9 +7,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from mock_server.acting import Perform, acting
+from mock_server.acting import Outside, acting
 from mock_server.conversation import Conversation
-from mock_server.dialogue.action_server import ActionServerKind
 from mock_server.dialogue.events import Understood, Warned
 from mock_server.dialogue.model import Assistant, Json
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
@@ -33,11 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
                 _complain(str(problem))
         return EXIT_UNREADABLE
     try:
-        if project.action_server.kind is ActionServerKind.STUBS:
-            _talk(project, arguments)
-        else:
-            with acting(project) as perform:
-                _talk(project, arguments, perform)
+        with acting(project) as outside:
+            _talk(project, arguments, outside)
     except ActionServerFailed as error:
         _complain(str(error))
         return EXIT_UNREADABLE
@@ -48,8 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _talk(project: Project, arguments: argparse.Namespace, perform: Perform | None = None) -> None:
-    conversation = Conversation(project, _complain, perform, arguments.context)
+def _talk(project: Project, arguments: argparse.Namespace, outside: Outside) -> None:
+    conversation = Conversation(project, _complain, outside, arguments.context)
     is_dialogue = sys.stdin.isatty() and not arguments.json
     if not arguments.json:
         _say(f"{project.folder.resolve().name} · conversation {arguments.context!r}")

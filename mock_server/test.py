@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from mock_server.acting import Perform, acting
+from mock_server.acting import INSIDE, Outside, Perform, acting
 from mock_server.actions.runner import run_stub
 from mock_server.conversation import Conversation
-from mock_server.dialogue.action_server import ActionServerKind
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
@@ -73,25 +72,24 @@ def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
 
 def _played(project: Project, cases: Sequence[Case]) -> Report:
     warn = _once(_complain)
-    if project.action_server.kind is ActionServerKind.STUBS:
-        return play_all(project, cases, warn)
-    with acting(project) as perform:
-        return play_all(project, cases, warn, perform)
+    with acting(project) as outside:
+        return play_all(project, cases, warn, outside)
 
 
 def play_all(
     project: Project,
     cases: Iterable[Case],
     warn: Callable[[str], None],
-    perform: Perform | None = None,
+    outside: Outside = INSIDE,
 ) -> Report:
-    """Each case in a conversation of its own; `perform` runs the actions that it does not stub."""
+    """Each case in a conversation of its own; `outside` runs the actions that it does not stub."""
     results: list[CaseResult] = []
     seconds: list[float] = []
     for number, case in enumerate(cases, start=1):
         began = perf_counter()
         stubbed = _stubbed(project, case)
-        acted = None if perform is None else _beside_stubs(case, perform)
+        perform = None if outside.perform is None else _beside_stubs(case, outside.perform)
+        acted = replace(outside, perform=perform)
         conversation = Conversation(stubbed, warn, acted, conversation_id=f"case-{number}")
         results.append(play(case, conversation, project.assistant))
         seconds.append(perf_counter() - began)

@@ -27,6 +27,7 @@ from mock_server.dialogue.events import (
     UserUttered,
     Warned,
 )
+from mock_server.dialogue.language_model import Generation
 from mock_server.dialogue.lifecycle import cancel_frames
 from mock_server.dialogue.model import Assistant, Json
 from mock_server.dialogue.moved_steps import moved_step
@@ -43,13 +44,15 @@ SESSION_START = "action_session_start"
 class UserMessage:
     """A message as the adapter read it: `text` without slot markers, and its slots, coerced.
 
-    `commands`, where given, stand in place of what the text would be understood as.
+    `commands`, where given, stand in place of what the text would be understood as. `generation`
+    is what a language model made of it.
     """
 
     text: str
     seeded_slots: tuple[tuple[str, Json], ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
     commands: tuple[Command, ...] | None = None
+    generation: Generation | None = None
 
 
 def advance(
@@ -114,7 +117,7 @@ def _turn(turn: Turn, message: UserMessage) -> Steps:
 def _understood(turn: Turn, message: UserMessage) -> Understood:
     if message.commands is not None:
         return Understood(message.commands)
-    return understand(turn.assistant, turn.state, message.text)
+    return understand(turn.assistant, turn.state, message.text, message.generation)
 
 
 def _start_session(turn: Turn) -> Steps:

@@ -212,6 +212,11 @@ class Flow:
         """The slots of its own questions."""
         return tuple(step.slot for step in self.steps.values() if isinstance(step, CollectStep))
 
+    def description_of(self, slot: str) -> str:
+        """What its own question says of `slot`, empty if nothing."""
+        steps = (step for step in self.steps.values() if isinstance(step, CollectStep))
+        return next((step.description for step in steps if step.slot == slot), "")
+
     @property
     def calls(self) -> tuple[str, ...]:
         """The flows that its steps call."""

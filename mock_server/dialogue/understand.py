@@ -36,6 +36,7 @@ from mock_server.dialogue.flow_wishes import (
     wish,
 )
 from mock_server.dialogue.hearing import Hearing
+from mock_server.dialogue.language_model import Generation
 from mock_server.dialogue.model import Assistant, SlotType, UnderstandRule
 from mock_server.dialogue.slash import read_slash
 from mock_server.dialogue.state import DialogueState
@@ -50,9 +51,24 @@ Outcome: TypeAlias = tuple[tuple[Command, ...], str]
 Rule: TypeAlias = Callable[[Hearing], Outcome]
 
 
-def understand(assistant: Assistant, state: DialogueState, text: str) -> Understood:
-    """The commands that `text` asks for in `state`, and every rule tried with its reason."""
-    return _tried(Hearing(assistant, state, text.strip()), _RULES)
+def understand(
+    assistant: Assistant, state: DialogueState, text: str, generation: Generation | None = None
+) -> Understood:
+    """The commands that `text` asks for in `state`, and every rule tried with its reason.
+
+    `generation` is what a language model made of it; the rules before it win.
+    """
+    hearing = Hearing(assistant, state, text.strip())
+    if generation is None:
+        return _tried(hearing, _RULES)
+    given = generation.commands, generation.reason
+    return _tried(hearing, (*_SURE_RULES, ("llm", lambda _: given), *_GUESSING_RULES))
+
+
+def needs_model(assistant: Assistant, state: DialogueState, text: str) -> bool:
+    """Whether no rule that is sure of itself understands `text` (flows.md §13)."""
+    hearing = Hearing(assistant, state, text.strip())
+    return not any(rule(hearing)[0] for _, rule in _SURE_RULES)
 
 
 def _tried(hearing: Hearing, rules: Sequence[tuple[str, Rule]]) -> Understood:
@@ -227,10 +243,12 @@ def _free_text(hearing: Hearing) -> Outcome:
     return (SetSlot(slot.name, value),), f"{slot.name} is asked and takes any text"
 
 
-_RULES: tuple[tuple[str, Rule], ...] = (
+_SURE_RULES: tuple[tuple[str, Rule], ...] = (
     ("slash", _slash),
     ("length", _length),
     ("mock.yml", _side_file),
+)
+_GUESSING_RULES: tuple[tuple[str, Rule], ...] = (
     ("button", _button),
     ("cancel", _cancel),
     ("correction", _correction),
@@ -243,3 +261,4 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("chitchat", _chitchat),
     ("text", _free_text),
 )
+_RULES = (*_SURE_RULES, *_GUESSING_RULES)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mock_server.dialogue.action_server import ActionServer
+from mock_server.dialogue.language_model import LanguageModel
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
@@ -46,6 +47,7 @@ class Project:
     content_hash: str
     code_hash: str = ""
     action_server: ActionServer = field(default_factory=ActionServer)
+    language_model: LanguageModel | None = None
     model_file: str | None = None
     model_id: str | None = None
     initial_faults: tuple[Fault, ...] = ()
@@ -170,6 +172,7 @@ def _project(folder: Path, sources: Sources, assembled: Assembled, served: _Serv
         content_hash=hash_of(sources, folder),
         code_hash=hash_of(Sources(code=sources.code), folder),
         action_server=served.action_server,
+        language_model=assembled.mock.language_model,
         model_file=assembled.mock.model_file,
         model_id=assembled.mock.model_id,
         initial_faults=assembled.mock.faults,

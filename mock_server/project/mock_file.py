@@ -9,6 +9,7 @@ from typing import TypeVar
 from mock_server.dialogue.action_server import ActionServer
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
+from mock_server.dialogue.language_model import LanguageModel
 from mock_server.dialogue.model import Flow, RejectedScope, ToolBranch, UnderstandRule
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
 from mock_server.faults.fault import Fault
@@ -17,6 +18,7 @@ from mock_server.project.agents import read_scripts, read_tools
 from mock_server.project.builtin import PROFILES
 from mock_server.project.faults import read_faults
 from mock_server.project.findings import Findings
+from mock_server.project.language_model import read_language_model
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import as_items, as_map, as_number, as_text, as_texts
@@ -25,9 +27,9 @@ from mock_server.project.variables import expand
 
 KEYS = (
     "patterns_profile", "understand", "actions", "unstubbed_actions", "rejected_scope", "model",
-    "faults", "action_server", "sub_agents", "tools",
+    "faults", "action_server", "sub_agents", "tools", "llm",
 )  # fmt: skip
-LATER_KEYS = ("llm", "agents")
+LATER_KEYS = ("agents",)
 RULE_KEYS = ("match", "examples", "commands", "threshold")
 MODEL_KEYS = ("file", "id")
 
@@ -46,6 +48,7 @@ class MockFile:
     model_id: str | None = None
     faults: tuple[Fault, ...] = ()
     action_server: ActionServer | None = None
+    language_model: LanguageModel | None = None
     scripts: Mapping[str, Flow] = field(default_factory=dict[str, Flow])
     tools: Mapping[str, tuple[ToolBranch, ...]] = field(
         default_factory=dict[str, tuple[ToolBranch, ...]]
@@ -73,6 +76,7 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
         model_id=model.get("id"),
         faults=read_faults(get("faults"), found),
         action_server=read_choice(get("action_server"), environment, found),
+        language_model=read_language_model(get("llm"), environment, found),
         scripts=read_scripts(get("sub_agents"), mentions, found),
         tools=read_tools(get("tools"), mentions, found),
         mentions=tuple(mentions),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from mock_server.actions.runner import RunAction
 from mock_server.dialogue.events import Frame
+from mock_server.dialogue.language_model import Generate
 from mock_server.dialogue.model import Assistant
 
 
@@ -19,6 +20,7 @@ class Brain:
     assistant: Assistant
     run_action: RunAction
     offers_repair: bool = True
+    generate: Generate | None = None
     version: int = 0
     changed_flows: Mapping[str, int] = field(default_factory=dict[str, int])
 

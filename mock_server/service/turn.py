@@ -1,6 +1,7 @@
 """A turn on its way through the dialogue: from a message to the updates of its task."""
 
 import asyncio
+from dataclasses import replace
 
 from structlog.stdlib import get_logger
 
@@ -10,6 +11,7 @@ from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import initial_state
+from mock_server.dialogue.understand import needs_model
 from mock_server.faults.handling import AS_USUAL, Handling
 from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation
@@ -63,7 +65,7 @@ class Turn:
         try:
             if self._handling.is_stuck:
                 await asyncio.Event().wait()
-            await self._advance(self._understood(reading))
+            await self._advance(await self._generated(self._understood(reading)))
             self._close(self._handling.forced_state or task_state(self._outcome()))
         except Exception:
             # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
@@ -101,6 +103,16 @@ class Turn:
             metadata=reading.metadata,
             commands=commands,
         )
+
+    async def _generated(self, message: UserMessage) -> UserMessage:
+        """Let a language model, where there is one, hear what no sure rule understands."""
+        generate, state = self._brain.generate, self.conversation.state
+        assistant = self._brain.assistant
+        if generate is None or message.commands is not None:
+            return message
+        if not needs_model(assistant, state, message.text):
+            return message
+        return replace(message, generation=await generate(assistant, state, message.text))
 
     async def _advance(self, message: UserMessage) -> None:
         engine = advance(self._brain.assistant, self.conversation.state, message)
