@@ -44,12 +44,11 @@ def call_agent(turn: Turn, step: CallStep) -> Steps:
 
 
 def continue_agent(turn: Turn) -> Steps:
-    """Hand the user's words to the agent that waits for them."""
-    frame = waiting_agent(turn.stack)
-    step = turn.step_of(frame) if frame else None
-    if frame and isinstance(step, AgentTurnStep):
-        target = yield from next_step(turn, step.next)
-        yield FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING})
+    """Hand the user's words to the agent on top, which waits for them."""
+    frame, step = turn.top, turn.step_of(turn.top)
+    assert isinstance(step, AgentTurnStep)
+    target = yield from next_step(turn, step.next)
+    yield FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING})
 
 
 def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:

@@ -77,9 +77,12 @@ def test_action_of_a_controlled_slot_runs_once_in_every_turn(
 def test_its_failure_leaves_the_conversation_alone(
     assistant: Assistant, converse: Converse
 ) -> None:
-    outcome = ActionResult(failure={"action": "action_clock"})
+    outcome = ActionResult(failure={"action": "action_clock"}, warnings=("no answer",))
     state, [turn] = converse(assistant, ["StartFlow(rename)"], {"action_clock": outcome})
-    assert any(isinstance(event, Warned) for event in turn)
+    assert [event.text for event in turn if isinstance(event, Warned)] == [
+        "no answer",
+        "action 'action_clock' failed: {'action': 'action_clock'}",
+    ]
     assert [frame.flow_id for frame in state.stack][:1] == ["rename"]
 
 

@@ -413,3 +413,11 @@ def test_call_that_a_new_version_replaced_is_not_returned_to(
     state, [turn] = converse(newer, ["SetSlot(note, x)"], state=state)
     assert responses(turn) == ["utter_noted", "utter_balance"]
     assert state.stack == ()
+
+
+def test_warnings_of_an_action_are_for_the_developer(bank: Assistant, converse: Converse) -> None:
+    outcome = ActionResult(warnings=("event 'pause' is ignored",))
+    answers = ("recipient, Joe", "amount, 50", "speed, now", "confirm, yes")
+    messages = ["StartFlow(transfer)", *(f"SetSlot({answer})" for answer in answers)]
+    _, turns = converse(bank, messages, {"action_pay": outcome})
+    assert Warned("event 'pause' is ignored") in turns[-1]

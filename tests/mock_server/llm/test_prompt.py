@@ -44,6 +44,7 @@ flows:
       - collect: tier
         utter: utter_ask_speed
   secret: {description: never, if: false, steps: [{action: utter_ask_speed}]}
+  broken: {description: odd, if: slots.tier < 5, steps: [{action: utter_ask_speed}]}
   gold: {description: for gold, if: slots.tier = "gold", steps: [{action: utter_ask_speed}]}
 """
 
@@ -73,6 +74,7 @@ def test_prompt_lists_flows_and_slots_that_words_may_fill(bank: Assistant) -> No
 def test_prompt_leaves_out_flows_that_cannot_start(bank: Assistant) -> None:
     assert "- secret" not in prompt(bank, initial_state(bank), "x")
     assert "- gold" not in prompt(bank, initial_state(bank), "x")
+    assert "- broken" not in prompt(bank, initial_state(bank), "x")
 
 
 def test_prompt_tells_where_the_dialogue_stands(bank: Assistant) -> None:
