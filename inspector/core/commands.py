@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from inspector.net.events import Headers
 from inspector.wire.tree import Json
 
 
@@ -19,18 +20,28 @@ class SlotShape(StrEnum):
 
 
 class FollowMode(StrEnum):
-    """How the inspector learns of a task's progress."""
+    """How a turn is sent, which is the first way to learn of its task's progress."""
 
     BLOCKING = "blocking"
     STREAM = "stream"
     NO_BLOCKING = "no-blocking"
 
 
+class Also(StrEnum):
+    """A further way to follow the task of a turn (inspector.md COMP-3); several go at once."""
+
+    SUBSCRIBE = "subscribe"
+    POLL = "poll"
+    PUSH = "push"
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message to the agent. None leaves a field out of the wire.
 
-    `parts` go out as they are, after the text and before the DataPart of slots.
+    `parts` go out as they are, after the text and before the DataPart of slots. `headers` go with
+    this turn alone. `raw` is a whole request body that goes out byte for byte in place of
+    everything else but `headers`, `follow` and `also`.
     """
 
     text: str
@@ -44,6 +55,9 @@ class Turn:
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
     follow: FollowMode = FollowMode.BLOCKING
+    also: frozenset[Also] = frozenset()
+    headers: Headers = ()
+    raw: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

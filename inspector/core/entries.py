@@ -30,6 +30,21 @@ class Purpose(StrEnum):
     GET = "get"
     CANCEL = "cancel"
     RESUBSCRIBE = "resubscribe"
+    ADMIN = "admin"
+
+
+# exchanges beside the conversation: its views leave them out
+ASIDE = frozenset({Purpose.CARD, Purpose.ADMIN})
+
+
+class PushVerdict(StrEnum):
+    """What the receiver made of a notification before it answered (inspector.md PUSHRX-1)."""
+
+    ACCEPTED = "accepted"
+    UNKNOWN_TASK = "unknown-task"
+    FORGED = "forged"
+    BAD_BODY = "bad-body"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +101,24 @@ class Failed:
     message: str
 
 
-Entry: TypeAlias = RequestSent | ResponseStarted | FrameReceived | ResponseEnded | Failed
+@dataclass(frozen=True, slots=True)
+class PushReceived:
+    """A request to the push receiver, an exchange of its own that the agent began.
+
+    `status` is what the receiver answered; None where it was told to drop the connection.
+    """
+
+    seq: int
+    at_ms: float
+    exchange: int
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+    verdict: PushVerdict
+    status: int | None
+
+
+Entry: TypeAlias = (
+    RequestSent | ResponseStarted | FrameReceived | ResponseEnded | Failed | PushReceived
+)

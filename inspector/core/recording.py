@@ -14,6 +14,8 @@ from inspector.core.entries import (
     FrameReceived,
     Headers,
     Purpose,
+    PushReceived,
+    PushVerdict,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -60,7 +62,7 @@ def decode_entries(lines: Iterable[str]) -> Iterator[Entry]:
 
 
 def _pairs(entry: Entry) -> Headers:
-    return entry.headers if isinstance(entry, RequestSent | ResponseStarted) else ()
+    return entry.headers if isinstance(entry, RequestSent | ResponseStarted | PushReceived) else ()
 
 
 def _encode_bytes(value: bytes) -> Json:
@@ -102,6 +104,18 @@ def _decode(fields: Json) -> Entry:
         case "FrameReceived":
             channel = Channel(_text(fields, "channel"))
             return FrameReceived(seq, at_ms, exchange, channel, _bytes(fields, "raw"))
+        case "PushReceived":
+            return PushReceived(
+                seq,
+                at_ms,
+                exchange,
+                _text(fields, "method"),
+                _text(fields, "url"),
+                _headers(fields),
+                _bytes(fields, "body"),
+                PushVerdict(_text(fields, "verdict")),
+                None if at(fields, "status") is None else _integer(fields, "status"),
+            )
         case "ResponseEnded":
             return ResponseEnded(seq, at_ms, exchange)
         case "Failed":

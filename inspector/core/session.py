@@ -92,6 +92,11 @@ class Session:
         routing = () if isinstance(command, SendTurn) else _routing(command.context_id)
         return await self._call(self.endpoint, purpose, method, params, routing)
 
+    async def fetch(self, purpose: Purpose, outgoing: Outgoing) -> int:
+        """Make one exchange beside the conversation and return its number; its bytes are logged."""
+        exchange, _, _ = await self._follow(purpose, outgoing)
+        return exchange
+
     def stop(self, exchange: int) -> None:
         """Break off a running exchange; the log gets a Failed of kind STOPPED."""
         if scope := self._running.get(exchange):

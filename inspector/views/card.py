@@ -11,6 +11,7 @@ from inspector.core.entries import (
     Failed,
     FrameReceived,
     Purpose,
+    PushReceived,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -88,6 +89,8 @@ def step(view: CardFold, entry: Entry) -> CardFold:
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
         case ResponseEnded() | Failed():
             return _forget(view, entry.exchange)
+        case PushReceived():
+            return view
         case _ as never:
             assert_never(never)
 

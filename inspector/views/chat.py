@@ -7,10 +7,12 @@ from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import (
+    ASIDE,
     Entry,
     Failed,
     FrameReceived,
     Purpose,
+    PushReceived,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -75,7 +77,7 @@ EMPTY = Chat()
 
 def step(view: Chat, entry: Entry) -> Chat:
     """Add what `entry` brings to the conversation: a turn, an answer or a problem."""
-    if isinstance(entry, RequestSent) and entry.purpose is Purpose.CARD:
+    if isinstance(entry, RequestSent) and entry.purpose in ASIDE:
         return view
     view = replace(view, running=exchanges.step(view.running, entry))
     exchange = find(view.running, entry.exchange)
@@ -84,7 +86,7 @@ def step(view: Chat, entry: Entry) -> Chat:
     match entry:
         case RequestSent():
             return _ask(view, entry)
-        case ResponseStarted():
+        case ResponseStarted() | PushReceived():
             return view
         case FrameReceived():
             return _answer(view, entry)

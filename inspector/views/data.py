@@ -6,10 +6,11 @@ from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import (
+    ASIDE,
     Entry,
     Failed,
     FrameReceived,
-    Purpose,
+    PushReceived,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -84,13 +85,13 @@ def step(view: DataView, entry: Entry) -> DataView:
     """Add the data of a reply to the turn of its exchange."""
     match entry:
         case RequestSent():
-            if entry.purpose is Purpose.CARD:
+            if entry.purpose in ASIDE:
                 return view
             params = read_request(entry.body).params
             seeded, _ = read_slots(params)
             opened = OpenTurn(seeded, text_at(params, "message", "contextId") is not None)
             return replace(view, running={**view.running, entry.exchange: opened})
-        case ResponseStarted():
+        case ResponseStarted() | PushReceived():
             return view
         case FrameReceived():
             reply = reply_of(entry) if entry.exchange in view.running else None

@@ -5,11 +5,13 @@ from http import HTTPStatus
 from typing import TypeAlias, assert_never
 
 from inspector.core.entries import (
+    ASIDE,
     Channel,
     Entry,
     Failed,
     FrameReceived,
     Purpose,
+    PushReceived,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -71,12 +73,12 @@ def step(view: Exchanges, entry: Entry) -> Exchanges:
     """Add `entry` to its exchange; an entry of an exchange that never began is left out."""
     if isinstance(entry, RequestSent):
         method = None
-        if entry.purpose is not Purpose.CARD:
+        if entry.purpose not in ASIDE:
             method = read_request(entry.body).method
         progress = begin_progress(entry)
         return view.append(Exchange(entry.exchange, entry, method, progress=progress))
     index = index_of(view, entry.exchange)
-    if index is None:
+    if index is None or isinstance(entry, PushReceived):
         return view
     return view.set(index, _extend(view[index], entry))
 
@@ -131,7 +133,7 @@ def _extend(
 
 def _add_frame(exchange: Exchange, frame: FrameReceived) -> Exchange:
     progress, findings = exchange.progress, exchange.findings
-    if exchange.request.purpose is not Purpose.CARD:
+    if exchange.request.purpose not in ASIDE:
         progress, found = check_frame(exchange.request, exchange.progress, frame)
         findings = findings.extend(found)
     return replace(
@@ -165,7 +167,7 @@ def check_frame(
 
 def _check_response(exchange: Exchange, response: ResponseStarted) -> tuple[Finding, ...]:
     """The media type of a successful reply (A2A 0.3 §3.2.1, §3.3)."""
-    if exchange.request.purpose is Purpose.CARD or response.status >= HTTPStatus.MULTIPLE_CHOICES:
+    if exchange.request.purpose in ASIDE or response.status >= HTTPStatus.MULTIPLE_CHOICES:
         return ()
     media_type = header(response, "content-type").partition(";")[0].strip().lower()
     allowed = (EVENT_STREAM, "application/json") if exchange.is_stream else ("application/json",)

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from inspector.core.entries import (
+    ASIDE,
     Channel,
     Entry,
     Failed,
     FrameReceived,
     Purpose,
+    PushReceived,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -89,9 +91,9 @@ EMPTY = Timeline()
 def step(view: Timeline, entry: Entry) -> Timeline:
     """Add what `entry` tells to the row of its task."""
     if isinstance(entry, RequestSent):
-        return view if entry.purpose is Purpose.CARD else _begin(view, entry)
+        return view if entry.purpose in ASIDE else _begin(view, entry)
     following = view.following.get(entry.exchange)
-    if following is None:
+    if following is None or isinstance(entry, PushReceived):
         return view
     match entry:
         case ResponseStarted():
