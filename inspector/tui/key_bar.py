@@ -6,7 +6,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from inspector.tui import ink
-from inspector.tui.keys import KEYS, shown
+from inspector.tui.keys import KEYS, action_of, shown
 
 
 class KeyBar(Widget):
@@ -27,11 +27,15 @@ class KeyBar(Widget):
 
     def _keys(self, room: int) -> Content:
         """Return as many keys as have room, in the order of the table."""
-        entries = [("i", "write", "panel('compose')")]
+        entries = [("i", "write", action_of("write"))]
         if self.is_writing:
-            entries = [("Enter", "send", "send"), ("Esc", "panels", "back")]
+            entries = [("Enter", "send", action_of("send")), ("Esc", "panels", "screen.back")]
         entries += [
-            (shown(key.controls if self.is_writing else key.letters), key.label, key.action)
+            (
+                shown(key.controls if self.is_writing else key.letters),
+                key.label,
+                action_of(key.name),
+            )
             for key in KEYS
             if key.label and (key.controls if self.is_writing else key.letters)
         ]
@@ -40,5 +44,5 @@ class KeyBar(Widget):
             entry = Content.assemble(" ", (name, f"{ink.KEY} bold"), " ", (label, ink.DIM), " ")
             if bar.cell_length + entry.cell_length > room:
                 break
-            bar += entry.stylize(Style.from_meta({"@click": f"screen.{action}"}))
+            bar += entry.stylize(Style.from_meta({"@click": action}))
         return bar

@@ -1,60 +1,80 @@
 """Every key of the main screen, once: bindings, footer, help and palette are made from it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual.binding import Binding
+
+from inspector.tui.actions import copying, showing, turns
+
+if TYPE_CHECKING:
+    from inspector.tui.workspace import Workspace
+
+Action: TypeAlias = "Callable[[Workspace], Awaitable[None] | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`letters` act outside the composer, `controls` everywhere; both as Textual spells them.
+    """`name` is what a user's file of keys calls it, `run` what it does.
 
-    `label` is the footer's word ("" leaves it out there), `help` the sentence of help and palette.
+    `letters` act outside the composer, `controls` everywhere; both as Textual spells them.
+    `label` is the footer's word ("" leaves it out there), `help` that of help and palette.
     """
 
-    action: str
+    name: str
+    run: Action
     letters: str
     controls: str
     label: str
     help: str
 
 
+# fmt: off
 KEYS = (
-    Key("help", "question_mark", "f1", "help", "Show all keys"),
-    Key("palette", "colon", "ctrl+p", "palette", "Find any action by its name"),
-    Key("slots", "s", "ctrl+s", "slots", "Open or close the table of slots for the next turn"),
-    Key("wire", "w", "f2", "wire", "Show or hide what went over the wire"),
-    Key("stop", "x", "ctrl+x", "cancel", "Cancel the running task; once more hangs up"),
-    Key("card", "c", "f3", "card", "Show the agent's card and its skills"),
-    Key("resend", "r", "ctrl+r", "resend", "Send the last turn as a new message"),
-    Key("follow", "t", "ctrl+t", "stream", "Stream, wait for the answer, or return at once"),
-    Key("context", "n", "ctrl+n", "context", "Keep the context or begin a new one"),
-    Key("again", "d", "ctrl+g", "dedup", "Send the last turn with the same message id"),
-    Key("shape", "o", "ctrl+o", "shape", "Change the shape in which slots travel"),
-    Key("zoom", "z", "f4", "zoom", "Give the whole room to the focused panel"),
-    Key("quit", "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
-    Key("copy", "y", "", "", "Copy the selected block; in the wire view as curl"),
-    Key("copy_command", "Y", "", "", "Copy the selected turn as an a2a-inspect command line"),
-    Key("panel('conversation')", "1", "", "", "Go to the conversation"),
-    Key("panel('timeline')", "2", "", "", "Go to the timeline"),
-    Key("panel('data')", "3", "", "", "Go to the data and slots"),
-    Key("panel('wire')", "4", "", "", "Go to the wire view"),
-    Key("panel('compose')", "5,i", "", "", "Write a message"),
-    Key("symbols", "", "", "", "Change between Unicode and ASCII symbols"),
-    Key("theme", "", "", "", "Change between dark and light"),
+    Key("help", showing.help_page, "question_mark", "f1", "help", "Show all keys"),
+    Key("palette", showing.palette, "colon", "ctrl+p", "palette", "Find any action by its name"),
+    Key("slots", turns.slots, "s", "ctrl+s", "slots", "Open or close the slots of the next turn"),
+    Key("wire", showing.wire, "w", "f2", "wire", "Show or hide what went over the wire"),
+    Key("stop", turns.stop, "x", "ctrl+x", "cancel", "Cancel the running task; once more hangs up"),
+    Key("card", showing.card, "c", "f3", "card", "Show the agent's card and its skills"),
+    Key("resend", turns.resend, "r", "ctrl+r", "resend", "Send the last turn as a new message"),
+    Key("follow", turns.follow, "t", "ctrl+t", "stream", "Stream, await the answer, or neither"),
+    Key("context", turns.context, "n", "ctrl+n", "context", "Keep the context or begin a new one"),
+    Key("again", turns.again, "d", "ctrl+g", "dedup", "Send the last turn with its message id"),
+    Key("shape", turns.shape, "o", "ctrl+o", "shape", "Change the shape in which slots travel"),
+    Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
+    Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
+    Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
+    Key("copy_command", copying.command_line, "Y", "", "", "Copy the last turn as a command line"),
+    Key("go_conversation", showing.panel("conversation"), "1", "", "", "Go to the conversation"),
+    Key("go_timeline", showing.panel("timeline"), "2", "", "", "Go to the timeline"),
+    Key("go_data", showing.panel("data"), "3", "", "", "Go to the data and slots"),
+    Key("go_wire", showing.panel("wire"), "4", "", "", "Go to the wire view"),
+    Key("write", showing.panel("compose"), "5,i", "", "", "Write a message"),
+    Key("send", turns.send, "", "", "", "Send the message that is written"),
+    Key("symbols", showing.symbols, "", "", "", "Change between Unicode and ASCII symbols"),
+    Key("theme", showing.theme, "", "", "", "Change between dark and light"),
 )
+# fmt: on
+BY_NAME = {key.name: key for key in KEYS}
 NAMES = {"question_mark": "?", "colon": ":", "5,i": "5 i"}
+
+
+def action_of(name: str) -> str:
+    """Return what Textual calls the action of the key `name`, for bindings and clicks."""
+    return f"screen.do('{name}')"
 
 
 def bindings() -> list[Binding]:
     """Return the bindings of the main screen; those with Ctrl or F act inside the composer too."""
     letters = [
-        Binding(key.letters, f"screen.{key.action}", key.help, show=False)
+        Binding(key.letters, action_of(key.name), key.help, show=False)
         for key in KEYS
         if key.letters
     ]
     controls = [
-        Binding(key.controls, f"screen.{key.action}", key.help, show=False, priority=True)
+        Binding(key.controls, action_of(key.name), key.help, show=False, priority=True)
         for key in KEYS
         if key.controls
     ]

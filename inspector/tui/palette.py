@@ -5,7 +5,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from inspector.tui.keys import KEYS, Key, shown
+from inspector.tui.keys import KEYS, Key, action_of, shown
 
 
 class Actions(Provider):
@@ -13,18 +13,18 @@ class Actions(Provider):
 
     async def discover(self) -> Hits:
         for key in KEYS:
-            if key.action != "palette":
+            if key.name != "palette":
                 yield DiscoveryHit(_title(key), self._runner(key))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for key in KEYS:
             score = matcher.match(_title(key))
-            if score > 0 and key.action != "palette":
+            if score > 0 and key.name != "palette":
                 yield Hit(score, matcher.highlight(_title(key)), self._runner(key))
 
     def _runner(self, key: Key) -> Callable[[], object]:
-        return partial(self.screen.run_action, f"screen.{key.action}")
+        return partial(self.screen.run_action, action_of(key.name))
 
 
 def _title(key: Key) -> str:

@@ -38,6 +38,6 @@ class TabBar(Widget):
             count = dict(self.news).get(name, 0)
             badge = f" +{count}" if count else ""
             tab = Content.styled(f" {number} {name.capitalize()}{badge} ", style)
-            click = Style.from_meta({"@click": f"screen.panel('{name}')"})
+            click = Style.from_meta({"@click": f"screen.do('go_{name}')"})
             bar += tab.stylize(click) + " "
         return bar

@@ -79,7 +79,7 @@ def options_line(options: TurnOptions, slot_count: int) -> Content:
     line = Content("")
     for text, style, action in words:
         button = Content.styled(text, style)
-        button = button.stylize(Style.from_meta({"@click": f"screen.{action}"}))
+        button = button.stylize(Style.from_meta({"@click": f"screen.do('{action}')"}))
         line = line + Content.styled("  ·  ", ink.DIM) + button if line else button
     return line
 

@@ -11,23 +11,18 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
 
-from inspector.core.commands import CancelTask, Command, FetchCard, SendTurn, Turn
-from inspector.core.entries import Entry, Purpose
+from inspector.core.commands import Command, FetchCard, SendTurn, Turn
+from inspector.core.entries import Entry
 from inspector.core.session import Session
 from inspector.tui.board import Board
-from inspector.tui.card import CardScreen
-from inspector.tui.command_lines import send_command
 from inspector.tui.composer import Composer, waiting_text
 from inspector.tui.folds import Folds
 from inspector.tui.header import Header, HeaderView, header_view
-from inspector.tui.help import HelpScreen
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.keys import bindings
+from inspector.tui.keys import BY_NAME, bindings
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.panels import panel_of
-from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
-from inspector.tui.symbols import ASCII, UNICODE
 
 FRAME_SECONDS = 1 / 30
 _CLOCK_SECONDS = 0.1
@@ -58,7 +53,7 @@ class Workspace(Screen[None]):
         self._started = started
         self._now_ms = now_ms
         self._clock: Timer | None = None
-        self._is_quit_asked = False
+        self.is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def compose(self) -> ComposeResult:
@@ -85,7 +80,7 @@ class Workspace(Screen[None]):
     async def _run(self, session: Session, command: Command) -> None:
         await session.run(command)
         if isinstance(command, SendTurn) and session.endpoint is None:
-            self._notice("not sent: no card names where to; ↑ brings it back")
+            self.notice("not sent: no card names where to; ↑ brings it back")
 
     # Showing
 
@@ -133,9 +128,9 @@ class Workspace(Screen[None]):
 
     @on(TurnComposed)
     def take_turn(self, event: TurnComposed) -> None:
-        self._send(event.turn)
+        self.send(event.turn)
 
-    def _send(self, turn: Turn) -> None:
+    def send(self, turn: Turn) -> None:
         self.query_one(Stage).select(None)
         self.run_command(SendTurn(turn))
 
@@ -147,24 +142,18 @@ class Workspace(Screen[None]):
 
     def on_key(self) -> None:
         self.query_one(KeyBar).notice = ""
-        self._is_quit_asked = False
+        self.is_quit_asked = False
 
-    def _notice(self, text: str) -> None:
+    def notice(self, text: str) -> None:
         self.query_one(KeyBar).notice = text
 
-    # Actions of keys, footer and palette
+    # Keys, footer and palette
 
-    def action_help(self) -> None:
-        app_of(self).push_screen(HelpScreen())
-
-    def action_palette(self) -> None:
-        app_of(self).action_command_palette()
-
-    def action_panel(self, name: str) -> None:
-        if name == "compose":
-            self.query_one(Composer).prompt.focus()
-        else:
-            self.query_one(Stage).go_to(name)
+    async def action_do(self, name: str) -> None:
+        """Carry out the action that the table of keys calls `name`."""
+        pending = BY_NAME[name].run(self)
+        if pending is not None:
+            await pending
 
     def action_back(self) -> None:
         """Take one step back: from the slots, the composer, the zoom, the wire."""
@@ -176,104 +165,3 @@ class Workspace(Screen[None]):
             stage.go_to(stage.active)
         else:
             self.query_one(Stage).step_back()
-
-    async def action_send(self) -> None:
-        await self.query_one(Composer).send()
-
-    def action_slots(self) -> None:
-        composer = self.query_one(Composer)
-        if composer.is_table_open:
-            composer.close_table()
-        else:
-            composer.open_table(self.board.slots())
-
-    def action_shape(self) -> None:
-        composer = self.query_one(Composer)
-        composer.options = composer.options.next_shape()
-
-    def action_follow(self) -> None:
-        composer = self.query_one(Composer)
-        composer.options = composer.options.next_follow()
-
-    def action_context(self) -> None:
-        composer = self.query_one(Composer)
-        composer.options = composer.options.toggled_context()
-
-    async def action_again(self) -> None:
-        """Write the last turn back with its message id kept, or give it a new id again."""
-        composer = self.query_one(Composer)
-        if composer.options.message_id is not None:
-            composer.options = composer.options.with_message_id(None)
-        elif composer.last_sent is None or self.board.open_task is None:
-            self._notice("nothing was sent yet")
-        else:
-            await composer.recall(composer.last_sent)
-            composer.options = composer.options.with_message_id(self.board.open_task.message_id)
-            composer.prompt.focus()
-
-    def action_resend(self) -> None:
-        composer = self.query_one(Composer)
-        if self.board.card is None:
-            self.run_command(FetchCard())
-            return
-        if composer.last_sent is None:
-            self._notice("nothing was sent yet")
-            return
-        turn = composer.options.turn(composer.last_sent.text, composer.last_sent.slots)
-        composer.remember(turn)
-        self._send(turn)
-
-    def action_stop(self) -> None:
-        """Cancel the newest task; hang up where a cancel is already out or no task is known."""
-        task, running = self.board.open_task, self.board.running
-        is_cancelling = any(one.request.purpose is Purpose.CANCEL for one in running)
-        if task is not None and task.task_id is not None and not is_cancelling:
-            self.run_command(CancelTask(task.task_id, task.context_id))
-        elif running and self.session is not None:
-            for exchange in running:
-                self.session.stop(exchange.id)
-        else:
-            self._notice("nothing to cancel")
-
-    def action_wire(self) -> None:
-        self.query_one(Stage).toggle_wire()
-
-    def action_card(self) -> None:
-        app_of(self).push_screen(CardScreen(self.board.card), self._after_card)
-
-    def _after_card(self, fetch_again: bool | None) -> None:
-        if fetch_again:
-            self.run_command(FetchCard())
-
-    def action_zoom(self) -> None:
-        self.query_one(Stage).toggle_zoom()
-
-    def action_copy(self) -> None:
-        text = self.query_one(Stage).copied_text()
-        if text is not None:
-            app_of(self).copy_to_clipboard(text)
-            self._notice("copied")
-
-    def action_copy_command(self) -> None:
-        turn = self.query_one(Composer).last_sent
-        if turn is None:
-            self._notice("nothing was sent yet")
-            return
-        app_of(self).copy_to_clipboard(send_command(self.target, turn))
-        self._notice("copied as a2a-inspect send")
-
-    def action_symbols(self) -> None:
-        stage = self.query_one(Stage)
-        symbols = ASCII if stage.symbols is UNICODE else UNICODE
-        self.query_one(Header).symbols = symbols
-        stage.draw_with(symbols)
-
-    def action_theme(self) -> None:
-        app_of(self).theme = "calm-light" if app_of(self).current_theme.dark else "calm-dark"
-
-    def action_quit(self) -> None:
-        if self.board.running and not self._is_quit_asked:
-            self._is_quit_asked = True
-            self._notice("still running: q again quits, x cancels")
-            return
-        app_of(self).exit()

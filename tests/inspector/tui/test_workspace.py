@@ -287,7 +287,7 @@ async def test_symbols_have_an_ascii_set(agent: "Agent", until: Until) -> None:
         await connect(pilot, until)
         await pilot.press("a", "enter")
         await until(pilot, lambda: "input-required" in text_of(pilot, Timeline))
-        await pilot.app.screen.run_action("screen.symbols")
+        await pilot.app.screen.run_action("screen.do('symbols')")
         assert "> input-required #" in text_of(pilot, Timeline)
 
 

@@ -1,0 +1,78 @@
+"""What a key does to the screen: other panels, other screens, other symbols and colours.
+
+A screen is imported when it is opened, so that the first frame waits for none.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inspector.core.commands import FetchCard
+from inspector.tui.composer import Composer
+from inspector.tui.header import Header
+from inspector.tui.running_app import app_of
+from inspector.tui.stage import Stage
+from inspector.tui.symbols import ASCII, UNICODE
+
+if TYPE_CHECKING:
+    from inspector.tui.workspace import Workspace
+
+
+def help_page(workspace: "Workspace") -> None:
+    from inspector.tui.help import HelpScreen
+
+    app_of(workspace).push_screen(HelpScreen())
+
+
+def palette(workspace: "Workspace") -> None:
+    app_of(workspace).action_command_palette()
+
+
+def panel(name: str) -> "Callable[[Workspace], None]":
+    """Return the action that brings the focus to the panel `name`."""
+
+    def go_to(workspace: "Workspace") -> None:
+        if name == "compose":
+            workspace.query_one(Composer).prompt.focus()
+        else:
+            workspace.query_one(Stage).go_to(name)
+
+    return go_to
+
+
+def wire(workspace: "Workspace") -> None:
+    workspace.query_one(Stage).toggle_wire()
+
+
+def card(workspace: "Workspace") -> None:
+    from inspector.tui.card import CardScreen
+
+    def after(fetch_again: bool | None) -> None:
+        if fetch_again:
+            workspace.run_command(FetchCard())
+
+    app_of(workspace).push_screen(CardScreen(workspace.board.card), after)
+
+
+def zoom(workspace: "Workspace") -> None:
+    workspace.query_one(Stage).toggle_zoom()
+
+
+def symbols(workspace: "Workspace") -> None:
+    stage = workspace.query_one(Stage)
+    chosen = ASCII if stage.symbols is UNICODE else UNICODE
+    workspace.query_one(Header).symbols = chosen
+    stage.draw_with(chosen)
+
+
+def theme(workspace: "Workspace") -> None:
+    app = app_of(workspace)
+    app.theme = "calm-light" if app.current_theme.dark else "calm-dark"
+
+
+def quit_app(workspace: "Workspace") -> None:
+    """Leave; while something runs, only when asked a second time."""
+    if workspace.board.running and not workspace.is_quit_asked:
+        workspace.is_quit_asked = True
+        workspace.notice("still running: q again quits, x cancels")
+        return
+    app_of(workspace).exit()
