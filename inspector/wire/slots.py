@@ -2,12 +2,21 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from inspector.wire.results import data_parts, texts
-from inspector.wire.tree import Json, encode_json, list_at, object_at, parse_json
+from inspector.wire.tree import Json, at, encode_json, list_at, parse_json
 
-_LINE = re.compile(r"^SLOTS: (\{.*\})[ \t]*$\n?", re.MULTILINE)
-_FENCE = re.compile(r"\n?```json\n((?:(?!```)[\s\S])*)\n```\s*\Z")
+_LINE = re.compile(r"^[ \t]*SLOTS:[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
+_FENCE = re.compile(r"\n?```json\s((?:(?!```)[\s\S])*)```\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """The slots of one place in a message. `shape` is the value of a SlotShape."""
+
+    shape: str
+    slots: dict[str, Json]
 
 
 def add_line(text: str, slots: Mapping[str, Json]) -> str:
@@ -37,44 +46,45 @@ def _compact(slots: Mapping[str, Json]) -> str:
     return encode_json(dict(slots)).decode()
 
 
-def read_slots(params: Json) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """The slots that a message carries as the agent will see them, and the shapes they came in.
+def seedings(params: Json) -> tuple[Seeding, ...]:
+    """Every place of `MessageSendParams` that carries slots, lowest precedence first (SLOT-1)."""
+    parts = tuple(list_at(params, "message", "parts"))
+    found: list[tuple[str, Json]] = []
+    found += [("line", slots) for text in texts(parts) for slots in _lines(text)]
+    found += [("fence", _fence(text)) for text in texts(parts)]
+    found.append(("request", at(params, "metadata", "slots")))
+    found.append(("metadata", at(params, "message", "metadata", "slots")))
+    found += [("data", at(content, "slots")) for content in data_parts(parts)]
+    return tuple(Seeding(shape, slots) for shape, slots in found if isinstance(slots, dict))
 
-    Later shapes win: line, fence, request metadata, message metadata, DataParts in order.
-    """
-    text = "\n".join(texts(tuple(list_at(params, "message", "parts"))))
-    found = [
-        ("line", _read_line(text)),
-        ("fence", _read_fence(text)),
-        ("request", object_at(params, "metadata", "slots")),
-        ("metadata", object_at(params, "message", "metadata", "slots")),
-    ]
-    contents = data_parts(tuple(list_at(params, "message", "parts")))
-    found += [("data", object_at(content, "slots")) for content in contents]
+
+def read_slots(params: Json) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """The slots that a message carries as the agent will see them, and the shapes they came in."""
     slots: dict[str, Json] = {}
-    for _, values in found:
-        slots |= values
-    return slots, tuple(dict.fromkeys(shape for shape, values in found if values))
+    found = [seeding for seeding in seedings(params) if seeding.slots]
+    for seeding in found:
+        slots |= seeding.slots
+    return slots, tuple(dict.fromkeys(seeding.shape for seeding in found))
 
 
 def strip_markers(text: str) -> str:
-    """`text` without the line and the fence that carry slots."""
-    if _read_fence(text):
-        text = _FENCE.sub("", text)
-    if _read_line(text):
-        text = _LINE.sub("", text)
-    return text.strip("\n")
+    """`text` without the lines and the fence that carry slots (SLOT-4)."""
+    stripped = _LINE.sub(lambda line: "" if _read_object(line[1]) is not None else line[0], text)
+    if _fence(stripped) is not None:
+        stripped = _FENCE.sub("", stripped)
+    return text if stripped == text else stripped.strip("\n")
 
 
-def _read_line(text: str) -> dict[str, Json]:
-    match = _LINE.search(text)
-    return _read_object(match[1]) if match else {}
+def _lines(text: str) -> list[dict[str, Json]]:
+    found = [_read_object(line[1]) for line in _LINE.finditer(text)]
+    return [slots for slots in found if slots is not None]
 
 
-def _read_fence(text: str) -> dict[str, Json]:
+def _fence(text: str) -> dict[str, Json] | None:
     match = _FENCE.search(text)
-    return _read_object(match[1]) if match else {}
+    return _read_object(match[1]) if match else None
 
 
-def _read_object(text: str) -> dict[str, Json]:
-    return object_at(parse_json(text.encode(errors="replace")).value)
+def _read_object(text: str) -> dict[str, Json] | None:
+    value = parse_json(text.encode(errors="replace")).value
+    return value if isinstance(value, dict) else None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.commands import SlotShape, Turn
 from inspector.core.compose import compose_params
-from inspector.wire.slots import add_fence, add_line, read_slots, strip_markers
+from inspector.wire.slots import add_fence, add_line, read_slots, seedings, strip_markers
 
 letters = st.characters(categories=("L", "N", "Zs"))
 values = st.none() | st.booleans() | st.integers() | st.text(letters)
@@ -43,6 +43,20 @@ def test_markers_are_stripped_and_nothing_else(text: str, slots: dict[str, Any])
 )
 def test_text_that_only_looks_like_a_marker_stays(text: str) -> None:
     assert strip_markers(text) == text
+
+
+@pytest.mark.req("SLOT-1", "COMP-1")
+def test_places_are_found_with_the_strongest_last() -> None:
+    text = 'a\nSLOTS:{"a": 1}\nb\n  SLOTS: {}\n```json\n{"a": 2}\n```'
+    parts: list[Any] = [{"kind": "text", "text": text}, {"kind": "data", "data": {"slots": []}}]
+    params: Any = {"message": {"parts": parts}, "metadata": {"slots": {"a": 3}}}
+    assert [(one.shape, one.slots) for one in seedings(params)] == [
+        ("line", {"a": 1}),
+        ("line", {}),
+        ("fence", {"a": 2}),
+        ("request", {"a": 3}),
+    ]
+    assert strip_markers(text) == "a\nb"
 
 
 def test_later_shapes_win() -> None:

@@ -1,0 +1,88 @@
+"""A turn is read back from its request as it was, or kept as the bytes that were sent."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.commands import FollowMode, SlotShape, Turn
+from inspector.core.compose import compose_params
+from inspector.core.entries import Headers, Purpose, RequestSent
+from inspector.core.sent_turn import read_sent_turn
+from inspector.wire.jsonrpc import encode_request
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+leaves = st.none() | st.booleans() | st.integers() | words
+slot_sets = st.dictionaries(st.text("abc", min_size=1), leaves, max_size=3)
+parts: st.SearchStrategy[Any] = st.just({"kind": "data", "data": {"a": 1}}) | st.just(
+    {"kind": "file", "file": {"name": "a.txt", "bytes": "eA=="}}
+)
+turns = st.builds(
+    Turn,
+    text=words,
+    slots=slot_sets,
+    slot_shapes=st.sets(st.sampled_from(SlotShape), min_size=1).map(
+        lambda chosen: tuple(shape for shape in SlotShape if shape in chosen)
+    ),
+    context_id=st.none() | st.just("c-1"),
+    message_id=st.just("m-1"),
+    task_id=st.none() | st.just("t-1"),
+    metadata=st.dictionaries(st.sampled_from(["user", "locale"]), leaves, max_size=2),
+    parts=st.lists(parts, max_size=2).map(tuple),
+    history_length=st.none() | st.integers(0, 9),
+    accepted_output_modes=st.lists(st.just("text/plain"), max_size=1).map(tuple),
+    follow=st.sampled_from(FollowMode),
+)
+
+
+def request_of(turn: Turn, headers: Headers = ()) -> RequestSent:
+    is_stream = turn.follow is FollowMode.STREAM
+    purpose = Purpose.STREAM if is_stream else Purpose.SEND
+    method = "message/stream" if is_stream else "message/send"
+    body = turn.raw
+    if body is None:
+        body = encode_request("1", method, compose_params(turn, "m-1"))
+    return RequestSent(1, 0, 1, purpose, "POST", "http://x/", headers, body)
+
+
+@given(turns)
+@pytest.mark.req("COMP-4")
+def test_what_was_sent_is_composed_again_byte_for_byte(turn: Turn) -> None:
+    request = request_of(turn)
+    read = read_sent_turn(request)
+    assert request_of(read).body == request.body
+    assert read.follow is turn.follow
+
+
+@pytest.mark.parametrize("shape", SlotShape)
+@pytest.mark.parametrize("text", ["", "send 50", "two\nlines"])
+@pytest.mark.req("COMP-4")
+def test_slots_come_back_out_of_their_shape(shape: SlotShape, text: str) -> None:
+    turn = Turn(text, {"amount": 50, "vip": True}, (shape,), message_id="m-1")
+    assert read_sent_turn(request_of(turn)) == turn
+
+
+def test_slots_typed_into_the_text_stay_there_where_others_win() -> None:
+    turn = Turn('hi\nSLOTS: {"amount": 1}', {"amount": 2}, message_id="m-1")
+    assert read_sent_turn(request_of(turn)) == turn
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"no JSON at all",
+        b'{"jsonrpc": "2.0", "id": "1", "method": "message/send", "params": {}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}',
+        b"\xff\xfe",
+        b"[]",
+    ],
+)
+@pytest.mark.req("COMP-1")
+def test_what_no_turn_composes_is_kept_raw(body: bytes) -> None:
+    assert read_sent_turn(request_of(Turn("", raw=body))).raw == body
+
+
+def test_masked_and_own_headers_are_left_out() -> None:
+    sent = (("Accept", "*/*"), ("Authorization", "***"), ("X-A2A-Context-Id", "c-1"))
+    assert read_sent_turn(request_of(Turn("hi"), sent)).headers == (("X-A2A-Context-Id", "c-1"),)
