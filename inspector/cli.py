@@ -22,6 +22,7 @@ COMMANDS = {
     "card": "inspector.headless.card",
     "send": "inspector.headless.send",
     "tasks": "inspector.headless.tasks",
+    "token": "inspector.headless.token",
 }
 
 EPILOG = """\
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_card(commands)
     _add_send(commands)
     _add_tasks(commands)
+    _add_token(commands)
     return parser
 
 
@@ -176,6 +178,27 @@ def _add_tasks(commands: Commands) -> None:
         )
         action.add_argument("--json", action="store_true", help="print JSON")
         _add_connection(action)
+
+
+def _add_token(commands: Commands) -> None:
+    summary = "make a signed token for development"
+    token = commands.add_parser("token", help=summary, description=f"{summary.capitalize()}.")
+    add = token.add_argument
+    algorithms = ("HS256", "HS512", "RS256", "RS512", "ES256", "ES512", "PS256")
+    add("--alg", required=True, choices=algorithms, metavar="ALG", help=", ".join(algorithms))
+    key = token.add_mutually_exclusive_group(required=True)
+    key.add_argument(
+        "--key", type=Path, metavar="FILE", help="a private key in PEM, for all but HS"
+    )
+    key.add_argument("--secret-env", metavar="VAR", help="the variable with the secret, for HS")
+    add("--claim", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
+    add(
+        "--ttl",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="until it expires; below 0 it has expired (default: 600)",
+    )
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,26 @@
+"""`a2a-inspect token`: a signed token for development, alone on stdout."""
+
+import argparse
+import os
+import sys
+import time
+
+from inspector.core.minting import mint_token, read_mint, weakness
+from inspector.headless.output import print_text
+
+EXIT_OK = 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    mint = read_mint(
+        arguments.alg,
+        key_file=arguments.key,
+        secret_variable=arguments.secret_env,
+        claims=arguments.claim,
+        ttl_seconds=arguments.ttl,
+        environment=os.environ,
+    )
+    if remark := weakness(mint):
+        sys.stderr.write(f"a2a-inspect: {remark}\n")
+    print_text(mint_token(mint, time.time()))
+    return EXIT_OK
