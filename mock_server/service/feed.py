@@ -13,7 +13,7 @@ PENDING = 1000
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """`kind` is `turn`, `fault`, `reload`, `model` or `reset`; `detail` is for JSON."""
+    """`kind` is `turn`, `fault`, `faults`, `reload`, `model` or `reset`; `detail` is for JSON."""
 
     kind: str
     detail: Mapping[str, Json]

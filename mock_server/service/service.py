@@ -118,6 +118,10 @@ class Service:
         self._is_ready = False
 
     @property
+    def is_loaded(self) -> bool:
+        return self._is_ready
+
+    @property
     def assistant(self) -> Assistant:
         return self._brain.assistant
 

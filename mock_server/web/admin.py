@@ -21,7 +21,7 @@ from mock_server.web.admin_contexts import (
     ContextQuery,
     TraceView,
 )
-from mock_server.web.admin_events import EventDesk
+from mock_server.web.admin_events import EventDesk, EventQuery
 from mock_server.web.admin_faults import ArmedList, ArmedView, FaultDesk
 from mock_server.web.admin_guard import AdminGuard
 from mock_server.web.admin_journal import (
@@ -68,7 +68,7 @@ def admin_app(backstage: Backstage) -> ASGIApp:
 def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
     """Every route but the description of the routes; of two that match, the first counts."""
     journal = JournalDesk(backstage.journal, backstage.faults)
-    faults = FaultDesk(backstage.faults)
+    faults = FaultDesk(backstage.faults, backstage.service.feed)
     contexts = ContextDesk(backstage.service)
     events = EventDesk(backstage.service.feed, backstage.ping_seconds)
     model = ModelDesk(backstage.service, backstage.model, backstage.journal, backstage.faults)
@@ -110,8 +110,9 @@ def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
         ),
         Operation(
             "GET", "/events", events.stream, "Follow turns, reloads and faults that hit",
-            media_type=EVENT_STREAM,
+            query=EventQuery, media_type=EVENT_STREAM,
         ),
+        Operation("GET", "/model", model.show, "Show the model", answer=ModelView),
         Operation("POST", "/model/load", model.load, "Load the model", answer=ModelView),
         Operation("POST", "/model/unload", model.unload, "Unload the model", answer=ModelView),
         Operation("GET", "/traces/{id}", contexts.trace, "Explain a turn", answer=TraceView),

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from mock_server.dialogue.model import Json
 from mock_server.faults.armed import Armed, ArmedFaults
 from mock_server.faults.fault import Fault, FaultProblem, read_fault
+from mock_server.service.feed import Feed
 from mock_server.web.admin_answers import (
     NOT_FOUND,
     UNPROCESSABLE,
@@ -42,10 +43,11 @@ class ArmedList:
 
 
 class FaultDesk:
-    """The routes below `faults`."""
+    """The routes below `faults`; whoever follows `feed` hears what is armed after each change."""
 
-    def __init__(self, faults: ArmedFaults) -> None:
+    def __init__(self, faults: ArmedFaults, feed: Feed) -> None:
         self._faults = faults
+        self._feed = feed
 
     async def list(self, _: Request) -> Response:
         return answer(ArmedList(tuple(_view(armed) for armed in self._faults.by_id.values())))
@@ -61,16 +63,22 @@ class FaultDesk:
         sent = await read_json(request)
         faults = _read(sent)
         armed = tuple(_view(self._faults.arm(fault)) for fault in faults)
+        self._tell()
         return answer(ArmedList(armed), CREATED)
 
     async def disarm(self, request: Request) -> Response:
         if not self._faults.disarm(request.path_params["id"]):
             raise _unknown(request)
+        self._tell()
         return await self.list(request)
 
     async def clear(self, request: Request) -> Response:
         self._faults.clear()
+        self._tell()
         return await self.list(request)
+
+    def _tell(self) -> None:
+        self._feed.publish("faults", lambda: {"armed": [*self._faults.by_id]})
 
 
 def _unknown(request: Request) -> Refused:

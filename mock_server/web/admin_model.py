@@ -22,7 +22,10 @@ class ModelSwitch:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
+    """`flows` counts the project's own, those of the version that serves now."""
+
     is_loaded: bool
+    flows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,9 @@ class ModelDesk:
         self._journal = journal
         self._faults = faults
 
+    async def show(self, _: Request) -> Response:
+        return answer(self._view())
+
     async def load(self, _: Request) -> Response:
         return self._switch(is_loaded=True)
 
@@ -61,4 +67,8 @@ class ModelDesk:
     def _switch(self, *, is_loaded: bool) -> Response:
         (self._model.load if is_loaded else self._model.unload)()
         self._service.feed.publish("model", lambda: {"is_loaded": is_loaded})
-        return answer(ModelView(is_loaded))
+        return answer(self._view())
+
+    def _view(self) -> ModelView:
+        flows = self._service.assistant.flows.values()
+        return ModelView(self._service.is_loaded, sum(not flow.is_pattern for flow in flows))

@@ -153,9 +153,10 @@ async def test_events_tell_what_goes_on(serving: Serving) -> None:
         await mock.client.post("/__admin/model/unload")
         await say(mock, "send money", "m2")
         await mock.client.post("/__admin/reset")
-        told = [await anext(heard) for _ in range(5)]
-        assert [kind for kind, _ in told] == ["fault", "turn", "model", "turn", "reset"]
-        (_, fault), (_, done), (_, model), (_, failed), _ = told
+        told = [await anext(heard) for _ in range(6)]
+        assert [kind for kind, _ in told] == ["faults", "fault", "turn", "model", "turn", "reset"]
+        (_, armed), (_, fault), (_, done), (_, model), (_, failed), _ = told
+        assert armed == {"armed": ["mix-up"]}
         assert (fault["fault"], fault["effect"]) == ("mix-up", "wrong_id")
         assert (fault["method"], fault["context"]) == ("message/send", "c1")
         assert (done["context"], done["state"]) == ("c1", "input_required")
@@ -163,14 +164,35 @@ async def test_events_tell_what_goes_on(serving: Serving) -> None:
         assert failed["state"] == "failed"
 
 
+@pytest.mark.req("ADMIN-2")
+async def test_events_of_other_kinds_are_left_out(serving: Serving) -> None:
+    path = "/__admin/events?kinds=faults,model"
+    async with serving() as mock, mock.client.stream("GET", path) as response:
+        heard = events(response)
+        await say(mock, "send money", "m1")
+        await mock.arm({"effect": "wrong_id", "id": "mix-up"})
+        await mock.client.delete("/__admin/faults/mix-up")
+        await mock.arm({"effect": "wrong_id", "id": "again"})
+        await mock.client.delete("/__admin/faults")
+        await mock.client.post("/__admin/model/unload")
+        assert [await anext(heard) for _ in range(5)] == [
+            ("faults", {"armed": ["mix-up"]}),
+            ("faults", {"armed": []}),
+            ("faults", {"armed": ["again"]}),
+            ("faults", {"armed": []}),
+            ("model", {"is_loaded": False}),
+        ]
+
+
 @pytest.mark.req("ADMIN-2", "TURN-8")
 async def test_model_is_unloaded_and_loaded(serving: Serving) -> None:
     async with serving() as mock:
         unloaded = await mock.client.post("/__admin/model/unload")
-        assert unloaded.json() == {"is_loaded": False}
+        assert unloaded.json() == {"is_loaded": False, "flows": 3}
+        assert (await mock.admin("model")).json() == unloaded.json()
         assert await say(mock, "send money", "m1") == "failed"
         loaded = await mock.client.post("/__admin/model/load")
-        assert loaded.json() == {"is_loaded": True}
+        assert loaded.json() == {"is_loaded": True, "flows": 3}
         assert await say(mock, "send money", "m1") == "input-required"
 
 
@@ -261,6 +283,7 @@ async def test_description_has_every_route_and_schema(serving: Serving) -> None:
             ("get", "/__admin/contexts"),
             ("get", "/__admin/contexts/{id}"),
             ("get", "/__admin/events"),
+            ("get", "/__admin/model"),
             ("post", "/__admin/model/load"),
             ("post", "/__admin/model/unload"),
             ("get", "/__admin/traces/{id}"),
