@@ -1,6 +1,6 @@
 """`/__admin/faults`: what is armed, and how often it hit."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
 from starlette.requests import Request
@@ -78,7 +78,8 @@ class FaultDesk:
         return await self.list(request)
 
     def _tell(self) -> None:
-        self._feed.publish("faults", lambda: {"armed": [*self._faults.by_id]})
+        views = map(_view, self._faults.by_id.values())
+        self._feed.publish("faults", lambda: {"faults": [asdict(view) for view in views]})
 
 
 def _unknown(request: Request) -> Refused:
