@@ -1,14 +1,24 @@
 """From what the user asks to the parameters that go out; ids are given, nothing is invented."""
 
+from collections.abc import Mapping
+
 from inspector.core.commands import FollowMode, SlotShape, Turn
 from inspector.wire.slots import add_fence, add_line, data_part, in_metadata
 from inspector.wire.tree import Json
 
 
-def compose_params(turn: Turn, message_id: str) -> dict[str, Json]:
-    """`MessageSendParams` of `turn` (A2A 0.3 §7.1.1); `message_id` serves where it names none."""
+def compose_params(
+    turn: Turn, message_id: str, push_config: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
+    """`MessageSendParams` of `turn` (A2A 0.3 §7.1.1); `message_id` serves where it names none.
+
+    `push_config` says where the task's notifications go (§7.5).
+    """
     params: dict[str, Json] = {"message": compose_message(turn, message_id)}
-    if configuration := _configuration(turn):
+    configuration = _configuration(turn)
+    if push_config is not None:
+        configuration["pushNotificationConfig"] = dict(push_config)
+    if configuration:
         params["configuration"] = configuration
     if turn.slots and SlotShape.REQUEST in turn.slot_shapes:
         params["metadata"] = in_metadata({}, turn.slots)

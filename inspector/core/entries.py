@@ -31,10 +31,12 @@ class Purpose(StrEnum):
     CANCEL = "cancel"
     RESUBSCRIBE = "resubscribe"
     ADMIN = "admin"
+    FORWARD = "forward"
+    KEYS = "keys"
 
 
 # exchanges beside the conversation: its views leave them out
-ASIDE = frozenset({Purpose.CARD, Purpose.ADMIN})
+ASIDE = frozenset({Purpose.CARD, Purpose.ADMIN, Purpose.FORWARD, Purpose.KEYS})
 
 
 class PushVerdict(StrEnum):

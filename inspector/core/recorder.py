@@ -33,7 +33,10 @@ class Limits:
 
 
 class Recorder:
-    """Writes the entries of one exchange, and remembers of the reply what the session needs."""
+    """Writes the entries of one exchange, and remembers of the reply what the session needs.
+
+    `watch` is called with each of these entries once it is in the log.
+    """
 
     def __init__(
         self,
@@ -44,8 +47,10 @@ class Recorder:
         outgoing: Outgoing,
         redactor: Redactor,
         limits: Limits,
+        watch: Callable[[Entry], None] = lambda _: None,
     ) -> None:
         self._log = log
+        self._watch = watch
         self._exchange = exchange
         self._purpose = purpose
         self._outgoing = outgoing
@@ -57,6 +62,7 @@ class Recorder:
         self._body = bytearray()
         self.status: int | None = None
         self.headers: Headers = ()
+        self.failure: FailureKind | None = None
         self.is_done = False
 
     @property
@@ -92,6 +98,7 @@ class Recorder:
         self._flush()
         text = self._redactor.text(message)
         self._append(lambda seq, at_ms: Failed(seq, at_ms, self._exchange, kind, text))
+        self.failure = kind
         self.is_done = True
 
     def _append_request(self, headers: Headers) -> None:
@@ -157,7 +164,7 @@ class Recorder:
         self._append(lambda seq, at_ms: FrameReceived(seq, at_ms, self._exchange, channel, masked))
 
     def _append(self, make: Callable[[int, float], Entry]) -> None:
-        self._log.append(make)
+        self._watch(self._log.append(make))
 
 
 def _mib(size_bytes: int) -> str:

@@ -32,6 +32,10 @@ class Redactor:
         self._names = SECRET_HEADERS | {name.lower() for name, _ in headers}
         self._secrets = _spellings(value for _, value in headers)
 
+    def learn(self, secret: str) -> None:
+        """Mask `secret` from now on."""
+        self._secrets = _longest_first({*self._secrets, *_spellings([secret])})
+
     def headers(self, headers: Headers) -> Headers:
         return tuple(
             (name, MASK if name.lower() in self._names else self.text(value))
@@ -64,4 +68,8 @@ def _spellings(values: Iterable[str]) -> tuple[str, ...]:
         for secret in (value, value.rpartition(" ")[2]):
             if len(secret) >= MIN_SECRET_LENGTH:
                 found |= {secret, json.dumps(secret)[1:-1]}
-    return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+    return _longest_first(found)
+
+
+def _longest_first(secrets: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(secrets, key=lambda secret: (-len(secret), secret)))

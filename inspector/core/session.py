@@ -1,46 +1,40 @@
-"""One conversation with one target: runs commands and is the only writer of the log."""
+"""One conversation with one target: runs commands, and leaves the log to its exchanger."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from dataclasses import replace
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import urljoin
 
-from inspector.core.commands import (
-    CancelTask,
-    Command,
-    FetchCard,
-    FollowMode,
-    GetTask,
-    Resubscribe,
-    SendTurn,
-)
-from inspector.core.compose import compose_params
+from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry, FailureKind, Headers, Purpose
+from inspector.core.exchanger import Exchanger
+from inspector.core.following import Sleep
 from inspector.core.log import Log
-from inspector.core.recorder import Limits, Recorder
+from inspector.core.pace import Pace
+from inspector.core.push_signatures import WELL_KNOWN_KEYS
+from inspector.core.receiving import Receiver
+from inspector.core.recorder import Limits
 from inspector.core.redact import Redactor
+from inspector.core.requests import ACCEPT_JSON, Request, request_of
 from inspector.core.target import Target
+from inspector.core.turns import Turns
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
-from inspector.wire import jsonrpc
 from inspector.wire.card import Endpoint, choose_endpoint
-from inspector.wire.tree import Json, parse_json
+from inspector.wire.tree import parse_json
 from inspector.wire.urls import is_same_origin
 
-MAX_REDIRECTS = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NO_CARD_HERE = frozenset({404, 405, 410})
-
-JSON_HEADERS: Headers = (("Content-Type", "application/json"),)
-ACCEPT_JSON: Headers = (("Accept", "application/json"),)
-ACCEPT_STREAM: Headers = (("Accept", "text/event-stream"),)
 
 
 class Session:
     """Everything that happens is in `log`; views are folds of it.
 
     `credentials` go to the target's own origin only (inspector.md TUI-6). `new_id` makes message
-    and request ids. `run` may be called while another command runs.
+    and request ids. `run` may be called while another command runs. `receiver` takes push
+    notifications; `sleep` and `clock` count the seconds of `pace`.
     """
 
     def __init__(
@@ -53,24 +47,33 @@ class Session:
         credentials: Headers = (),
         timeout_seconds: float | None = None,
         limits: Limits | None = None,
+        pace: Pace | None = None,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.target = target
         self.log = log
         self.endpoint: Endpoint | None = None
-        self._transport = transport
         self._new_id = new_id
         self._credentials = credentials
-        self._timeout_seconds = timeout_seconds
-        self._limits = limits or Limits()
-        self._redactor = Redactor(credentials)
-        self._last_exchange = 0
-        self._running: dict[int, asyncio.Timeout] = {}
-        self._stopped: set[int] = set()
+        self._exchanger = Exchanger(
+            transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
+        )
+        self.receiver = Receiver(self._exchanger, self._fetch_keys)
+        self._turns = Turns(
+            self._exchanger,
+            self.receiver,
+            self._address,
+            new_id=new_id,
+            pace=pace or Pace(),
+            sleep=sleep,
+            clock=clock,
+        )
 
     @property
     def running(self) -> Mapping[int, object]:
-        """The exchanges under way, by number."""
-        return self._running
+        """The exchanges under way, by number, and those whose turn is still followed."""
+        return {**self._turns.running, **self._exchanger.running}
 
     def subscribe(self, subscriber: Callable[[Entry], None]) -> Callable[[], None]:
         """Call `subscriber` with each new entry, until the returned function is called."""
@@ -79,8 +82,12 @@ class Session:
     async def run(self, command: Command) -> int:
         """Carry out `command` and return the exchange that answers it.
 
-        Whatever the agent does is in the log, never raised. Without a card there is no address to
-        call, so a command that needs one returns the failed exchange of the card instead.
+        A turn is followed by all its ways; the exchange is the one that it was sent with. Whatever
+        the agent does is in the log, never raised. Without a card there is no address to call, so
+        a command that needs one returns the failed exchange of the card instead.
+
+        Raises:
+            UsageError: a turn asks for push notifications and no receiver can be opened.
         """
         if isinstance(command, FetchCard):
             return await self._fetch_card()
@@ -88,150 +95,76 @@ class Session:
             card_exchange = await self._fetch_card()
             if self.endpoint is None:
                 return card_exchange
-        purpose, method, params = self._request_of(command)
-        routing = () if isinstance(command, SendTurn) else _routing(command.context_id)
-        return await self._call(self.endpoint, purpose, method, params, routing)
+        if isinstance(command, SendTurn):
+            return await self._turns.run(command.turn)
+        request = request_of(command, self._new_id())
+        return (await self._exchanger.follow(request.purpose, self._address(request))).number
+
+    async def run_twice(self, turn: Turn) -> tuple[int, int]:
+        """Send `turn` twice at once with one message id: an agent answers one of them with 409."""
+        twin = SendTurn(replace(turn, message_id=turn.message_id or self._new_id()))
+        if self.endpoint is None:
+            await self._fetch_card()
+        first, second = await asyncio.gather(self.run(twin), self.run(twin))
+        return first, second
 
     async def fetch(self, purpose: Purpose, outgoing: Outgoing) -> int:
         """Make one exchange beside the conversation and return its number; its bytes are logged."""
-        exchange, _, _ = await self._follow(purpose, outgoing)
-        return exchange
+        return (await self._exchanger.follow(purpose, outgoing)).number
 
     def stop(self, exchange: int) -> None:
-        """Break off a running exchange; the log gets a Failed of kind STOPPED."""
-        if scope := self._running.get(exchange):
-            self._stopped.add(exchange)
-            scope.reschedule(asyncio.get_running_loop().time())
+        """Break off a running exchange; that of a turn, with all the ways of following it."""
+        self._exchanger.stop(exchange)
+        self._turns.stop(exchange)
 
     async def aclose(self) -> None:
         """Stop what runs and close the connections."""
-        for exchange in tuple(self._running):
+        for exchange in self.running:
             self.stop(exchange)
-        await self._transport.aclose()
+        await self.receiver.stop()
+        await self._exchanger.aclose()
+
+    def _address(self, request: Request) -> Outgoing:
+        """`request` as it goes to the agent; only once a card has told where that is."""
+        assert self.endpoint is not None
+        return request.outgoing(self.endpoint, self._credentials)
 
     async def _fetch_card(self) -> int:
         if self.target.card_file is not None:
-            return self._read_card_file()
+            return self._read_card_file(self.target.card_file)
         exchange = 0
         for url in self.target.card_urls:
             outgoing = Outgoing("GET", url, ACCEPT_JSON + self._credentials)
-            exchange, recorder, source_url = await self._follow(Purpose.CARD, outgoing)
-            if recorder.status == HTTPStatus.OK:
-                self.endpoint = choose_endpoint(parse_json(recorder.body).value, source_url)
-            if recorder.status not in _NO_CARD_HERE:
+            made = await self._exchanger.follow(Purpose.CARD, outgoing)
+            exchange = made.number
+            if made.recorder.status == HTTPStatus.OK:
+                self.endpoint = choose_endpoint(parse_json(made.recorder.body).value, made.url)
+            if made.recorder.status not in _NO_CARD_HERE:
                 break
         return exchange
 
-    def _read_card_file(self) -> int:
-        """Log the file as an exchange, so that the card's view has one source."""
-        assert self.target.card_file is not None
-        path = self.target.card_file
-        self._last_exchange += 1
+    def _read_card_file(self, path: Path) -> int:
+        """A card file is an exchange as well, so that views and saved logs have its bytes."""
         outgoing = Outgoing("READ", path.absolute().as_uri())
-        recorder = self._recorder(Purpose.CARD, outgoing)
+        exchange, recorder = self._exchanger.begin(Purpose.CARD, outgoing)
         recorder.take(Sending(()))
         try:
             content = path.read_bytes()
         except OSError as error:
             recorder.take(Broken(FailureKind.CONNECT, f"{path}: {error.strerror}"))
-        else:
-            recorder.take(Chunk(content))
-            if not recorder.is_done:
-                recorder.take(Ended())
-            self.endpoint = choose_endpoint(parse_json(content).value, outgoing.url)
-        return self._last_exchange
-
-    def _request_of(
-        self, command: SendTurn | GetTask | CancelTask | Resubscribe
-    ) -> tuple[Purpose, str, dict[str, Json]]:
-        """What `command` asks of the agent: A2A 0.3 §7."""
-        match command:
-            case SendTurn(turn):
-                params = compose_params(turn, self._new_id())
-                if turn.follow is FollowMode.STREAM:
-                    return Purpose.STREAM, jsonrpc.MESSAGE_STREAM, params
-                return Purpose.SEND, jsonrpc.MESSAGE_SEND, params
-            case GetTask(task_id, _, history_length):
-                params: dict[str, Json] = {"id": task_id}
-                if history_length is not None:
-                    params["historyLength"] = history_length
-                return Purpose.GET, jsonrpc.TASKS_GET, params
-            case CancelTask(task_id):
-                return Purpose.CANCEL, jsonrpc.TASKS_CANCEL, {"id": task_id}
-            case Resubscribe(task_id):
-                return Purpose.RESUBSCRIBE, jsonrpc.TASKS_RESUBSCRIBE, {"id": task_id}
-
-    async def _call(
-        self,
-        endpoint: Endpoint,
-        purpose: Purpose,
-        method: str,
-        params: dict[str, Json],
-        routing: Headers,
-    ) -> int:
-        is_stream = purpose in (Purpose.STREAM, Purpose.RESUBSCRIBE)
-        headers = JSON_HEADERS + (ACCEPT_STREAM if is_stream else ACCEPT_JSON) + routing
-        if endpoint.is_trusted:
-            headers += self._credentials
-        body = jsonrpc.encode_request(self._new_id(), method, params)
-        exchange, _, _ = await self._follow(purpose, Outgoing("POST", endpoint.url, headers, body))
+            return exchange
+        recorder.take(Chunk(content))
+        if not recorder.is_done:
+            recorder.take(Ended())
+        self.endpoint = choose_endpoint(parse_json(content).value, outgoing.url)
         return exchange
 
-    async def _follow(self, purpose: Purpose, outgoing: Outgoing) -> tuple[int, Recorder, str]:
-        """Make the exchange, and again where the same origin redirects it with its method kept."""
-        for _ in range(MAX_REDIRECTS):
-            exchange, recorder = await self._exchange(purpose, outgoing)
-            location = urljoin(outgoing.url, recorder.header("location"))
-            if not _may_follow(outgoing, recorder, location):
-                return exchange, recorder, outgoing.url
-            outgoing = Outgoing(outgoing.method, location, outgoing.headers, outgoing.body)
-        exchange, recorder = await self._exchange(purpose, outgoing)
-        return exchange, recorder, outgoing.url
-
-    async def _exchange(self, purpose: Purpose, outgoing: Outgoing) -> tuple[int, Recorder]:
-        self._last_exchange += 1
-        exchange = self._last_exchange
-        recorder = self._recorder(purpose, outgoing)
-        try:
-            async with asyncio.timeout(self._timeout_seconds) as scope:
-                self._running[exchange] = scope
-                async with aclosing(self._transport.exchange(outgoing)) as events:
-                    async for event in events:
-                        recorder.take(event)
-                        if recorder.is_done:
-                            break
-        except TimeoutError:
-            if exchange in self._stopped:
-                recorder.fail(FailureKind.STOPPED, "stopped by the user")
-            else:
-                recorder.fail(FailureKind.TIMEOUT, f"no end within {self._timeout_seconds:g} s")
-        except asyncio.CancelledError:
-            recorder.fail(FailureKind.STOPPED, "interrupted")
-            raise
-        finally:
-            self._running.pop(exchange, None)
-            self._stopped.discard(exchange)
-        return exchange, recorder
-
-    def _recorder(self, purpose: Purpose, outgoing: Outgoing) -> Recorder:
-        return Recorder(
-            self.log,
-            exchange=self._last_exchange,
-            purpose=purpose,
-            outgoing=outgoing,
-            redactor=self._redactor,
-            limits=self._limits,
-        )
-
-
-def _routing(context_id: str | None) -> Headers:
-    """What leads a call without a contextId in its body to the replica that holds the context."""
-    return (("X-A2A-Context-Id", context_id),) if context_id else ()
-
-
-def _may_follow(outgoing: Outgoing, recorder: Recorder, location: str) -> bool:
-    """A redirect to the same origin; one that would turn a POST into a GET is not followed."""
-    if recorder.status not in _REDIRECTS or not recorder.header("location"):
-        return False
-    keeps_method = outgoing.method == "GET" or recorder.status in (307, 308)
-    return keeps_method and is_same_origin(outgoing.url, location)
+    async def _fetch_keys(self, url: str | None) -> bytes | None:
+        """The agent's public keys from its own origin; None where there are none."""
+        if self.endpoint is None:
+            return None
+        place = url or urljoin(self.endpoint.url, WELL_KNOWN_KEYS)
+        if not is_same_origin(place, self.endpoint.url):
+            return None
+        made = await self._exchanger.follow(Purpose.KEYS, Outgoing("GET", place, ACCEPT_JSON))
+        return made.recorder.body if made.recorder.status == HTTPStatus.OK else None

@@ -8,6 +8,11 @@ from typing import Protocol, TypeAlias
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 
+def find_header(headers: Headers, name: str) -> str | None:
+    """The first value of the header `name`, however it is spelt; None where there is none."""
+    return next((value for key, value in headers if key.lower() == name.lower()), None)
+
+
 class FailureKind(StrEnum):
     CONNECT = "connect"
     TLS = "tls"
