@@ -101,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
 def _app_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="a2a-inspect", description="Open the terminal app.")
     parser.add_argument("target", nargs="?", help="base URL, card URL or card file")
+    parser.add_argument(
+        "--session", metavar="ID", help="reopen a saved session; last is the newest"
+    )
     _add_connection(parser)
     return parser
 

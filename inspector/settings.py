@@ -31,6 +31,7 @@ class Connection:
     `secrets` are masked too, but not sent. `allowed_origins` are those besides the card's to which
     credentials may go. `timeout_seconds` bounds one exchange from its first to its last byte; None
     waits for ever. `client_cert` holds a certificate and, without `client_key`, its key.
+    `is_saved`: the session is written to a file of its own as it goes.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -43,3 +44,4 @@ class Connection:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     allowed_origins: tuple[str, ...] = ()
     jwks_file: Path | None = None
+    is_saved: bool = True

@@ -69,6 +69,16 @@ def secret(suite_log: SuiteLog) -> Callable[[str], str]:
     return note
 
 
+@pytest.fixture(scope="session", autouse=True)
+def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Keeps the sessions and targets of the tests, and of what they start, out of the user's."""
+    home = tmp_path_factory.mktemp("user")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_STATE_HOME", str(home / "state"))
+        environment.setenv("XDG_CONFIG_HOME", str(home / "config"))
+        yield home
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

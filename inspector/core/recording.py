@@ -55,10 +55,19 @@ def decode_entries(lines: Iterable[str]) -> Iterator[Entry]:
         BadRecording: at the first line that is none.
     """
     for number, line in enumerate(lines, 1):
-        try:
-            yield _decode(parse_json(line.encode()).value)
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadRecording(number) from error
+        yield decode_entry(parse_json(line.encode()).value, number)
+
+
+def decode_entry(fields: Json, line: int) -> Entry:
+    """Return the entry that stands in `line` of a recording.
+
+    Raises:
+        BadRecording: `fields` are none.
+    """
+    try:
+        return _decode(fields)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadRecording(line) from error
 
 
 def _pairs(entry: Entry) -> Headers:

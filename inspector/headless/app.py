@@ -3,8 +3,10 @@
 import argparse
 import sys
 
+from inspector.core.sessions import find_session
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
+from inspector.folders import sessions_folder
 from inspector.headless.connect import connection_of
 
 
@@ -16,6 +18,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.target is not None:
         parse_target(arguments.target)
+    connection = connection_of(arguments)
+    session = (
+        None if arguments.session is None else find_session(sessions_folder(), arguments.session)
+    )
     from inspector.tui.app import run as run_app
 
-    return run_app(arguments.target, connection_of(arguments))
+    return run_app(arguments.target, connection, session)

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from inspector.core.commands import Command, FetchCard
 from inspector.core.credentials import parse_headers
 from inspector.core.entries import Entry
-from inspector.core.log import Log
 from inspector.core.session import Session
+from inspector.core.sessions import record
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.net.http import HttpTransport
@@ -97,7 +97,11 @@ def error_of(problem: Problem) -> InspectorError:
 
 
 def print_error(error: InspectorError) -> None:
-    sys.stderr.write(f"a2a-inspect: {error}\n")
+    print_notice(str(error))
+
+
+def print_notice(text: str) -> None:
+    sys.stderr.write(f"a2a-inspect: {text}\n")
 
 
 @asynccontextmanager
@@ -107,10 +111,14 @@ async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]
     Raises:
         UsageError: `target` is neither a URL nor a file.
     """
+    agent = parse_target(target)
+    recording = record(
+        target, is_saved=connection.is_saved, clock=time.perf_counter, tell=print_notice
+    )
     session = Session(
-        parse_target(target),
+        agent,
         HttpTransport(connection),
-        Log(time.perf_counter),
+        recording.log,
         new_id=lambda: str(uuid.uuid4()),
         credentials=connection.headers,
         timeout_seconds=connection.timeout_seconds,
@@ -125,6 +133,7 @@ async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]
         raise
     finally:
         await session.aclose()
+        recording.close()
 
 
 def connection_of(arguments: argparse.Namespace) -> Connection:

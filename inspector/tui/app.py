@@ -6,7 +6,6 @@ comes as fast as an empty app's (inspector.md TUI-3).
 
 import asyncio
 from contextlib import ExitStack
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -20,10 +19,12 @@ from inspector.tui.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from textual.command import Provider
 
     from inspector.settings import Connection
+    from inspector.tui.link import Link
 
 # From here on the three columns stand side by side.
 WIDE_COLUMNS = 110
@@ -36,7 +37,7 @@ def _actions() -> "type[Provider]":
 
 
 class InspectorApp(App[int]):
-    """Without a target it asks for one. `opened` is closed at the end."""
+    """Without a target it asks for one; a saved `session` has its own. `opened` closes last."""
 
     TITLE = "a2a-inspect"
     CSS_PATH = "app.tcss"
@@ -47,10 +48,16 @@ class InspectorApp(App[int]):
     ]
     COMMANDS: ClassVar["set[type[Provider] | Callable[[], type[Provider]]]"] = {_actions}
 
-    def __init__(self, target: str | None = None, connection: "Connection | None" = None) -> None:
+    def __init__(
+        self,
+        target: str | None = None,
+        connection: "Connection | None" = None,
+        session: "Path | None" = None,
+    ) -> None:
         super().__init__()
         self._target = target
         self._connection = connection
+        self._session = session
         self.opened = ExitStack()
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -60,7 +67,9 @@ class InspectorApp(App[int]):
         yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
 
     def on_mount(self) -> None:
-        if self._target is None:
+        if self._session is not None:
+            self.call_after_refresh(self.reopen, self._session, self._target)
+        elif self._target is None:
             self.push_screen(StartScreen())
         else:
             self.call_after_refresh(self.connect, self._target)
@@ -79,16 +88,42 @@ class InspectorApp(App[int]):
         """Show the main screen on `target`, or the start screen with what is wrong with it."""
         from inspector.settings import Connection
         from inspector.tui.link import open_link
+
+        connection = self._connection or Connection()
+        self._show(lambda: open_link(target, connection, self.tell_unsaved), target)
+
+    def reopen(self, path: "Path", target: str | None = None) -> None:
+        """Show the main screen as a saved session left it, to go on at its target or `target`."""
+        from inspector.settings import Connection
+        from inspector.tui.link import reopen_link
+
+        connection = self._connection or Connection()
+        self._show(lambda: reopen_link(path, connection, self.tell_unsaved, target), target or "")
+
+    def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
         from inspector.tui.workspace import Workspace
 
         try:
-            link = open_link(target, self._connection or Connection())
+            link = open_it()
         except InspectorError as error:
             self._ask_again(str(error), target)
             return
-        self.push_screen(
-            Workspace(target, link.session, started=datetime.now(), now_ms=link.now_ms)
+        recording = link.recording
+        workspace = Workspace(
+            link.target, link.session, started=recording.started, now_ms=link.now_ms
         )
+        workspace.closing.callback(recording.close)
+        self.push_screen(workspace)
+        if link.damage:
+            workspace.call_after_refresh(workspace.notice, link.damage)
+
+    def tell_unsaved(self, problem: str) -> None:
+        """Say that the session is not written down; the app goes on."""
+        from inspector.tui.workspace import Workspace
+
+        for screen in self.screen_stack:
+            if isinstance(screen, Workspace):
+                screen.notice(problem)
 
     async def _demonstrate(self) -> None:
         from inspector.demo import serve_bank
@@ -107,9 +142,13 @@ class InspectorApp(App[int]):
             self.push_screen(StartScreen(problem, target))
 
 
-def run(target: str | None = None, connection: "Connection | None" = None) -> int:
+def run(
+    target: str | None = None,
+    connection: "Connection | None" = None,
+    session: "Path | None" = None,
+) -> int:
     """Run the app until the user leaves it; returns the exit status."""
-    app = InspectorApp(target, connection)
+    app = InspectorApp(target, connection, session)
     # who quits while the bank starts leaves before it is up; it is stopped here then
     with app.opened:
         return app.run() or 0

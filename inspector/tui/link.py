@@ -1,12 +1,15 @@
 """The session behind the main screen; imported once the first frame stands."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
 from time import perf_counter
 from uuid import uuid4
 
-from inspector.core.log import Log
 from inspector.core.session import Session
+from inspector.core.session_files import read_session
+from inspector.core.sessions import Recording, record, record_again, replayed
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
@@ -14,25 +17,59 @@ from inspector.settings import Connection
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A session and its clock: `now_ms` counts from the zero of its log."""
+    """A session, its target's name and its recording; `damage` is what of that was unreadable."""
 
+    target: str
     session: Session
-    now_ms: Callable[[], float]
+    recording: Recording
+    damage: str = ""
+
+    def now_ms(self) -> float:
+        """The time since the zero of the session's log."""
+        return self.recording.log.now_ms
+
+    async def aclose(self) -> None:
+        await self.session.aclose()
+        self.recording.close()
 
 
-def open_link(target: str, connection: Connection) -> Link:
-    """Return a link to `target`; nothing is sent yet.
+def open_link(target: str, connection: Connection, tell: Callable[[str], None]) -> Link:
+    """Return a link to `target`; nothing is sent yet. `tell` hears why it cannot be saved.
 
     Raises:
         UsageError: `target` is neither a URL nor a file.
     """
-    began = perf_counter()
+    parse_target(target)
+    recording = record(target, is_saved=connection.is_saved, clock=perf_counter, tell=tell)
+    return _link(target, connection, recording)
+
+
+def reopen_link(
+    path: Path, connection: Connection, tell: Callable[[str], None], target: str | None = None
+) -> Link:
+    """Return a link that goes on with a saved session, at its own target or another.
+
+    Raises:
+        UsageError: the file is no session, is open elsewhere, or its target is none here.
+    """
+    saved = read_session(path)
+    target = target or saved.header.target
+    parse_target(target)
+    now = datetime.now().astimezone()
+    if connection.is_saved:
+        recording = record_again(saved, now=now, clock=perf_counter, tell=tell)
+    else:
+        recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
+    return replace(_link(target, connection, recording), damage=saved.damage)
+
+
+def _link(target: str, connection: Connection, recording: Recording) -> Link:
     session = Session(
         parse_target(target),
         HttpTransport(connection),
-        Log(perf_counter),
+        recording.log,
         new_id=lambda: str(uuid4()),
         credentials=connection.headers,
         timeout_seconds=connection.timeout_seconds,
     )
-    return Link(session, lambda: (perf_counter() - began) * 1000)
+    return Link(target, session, recording)

@@ -1,6 +1,8 @@
 """The main screen: folds the log for the panels, and turns what the user does into commands."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from time import perf_counter
 from typing import ClassVar
@@ -26,10 +28,14 @@ from inspector.tui.stage import Stage
 
 FRAME_SECONDS = 1 / 30
 _CLOCK_SECONDS = 0.1
+_CHUNK = 500
 
 
 class Workspace(Screen[None]):
-    """`now_ms` is on the session's clock, whose zero was at `started`."""
+    """`now_ms` is on the session's clock, whose zero was at `started`.
+
+    `closing` is closed once the session is.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(), ("escape", "back", "Back")]
     CSS_PATH = "workspace.tcss"
@@ -55,6 +61,7 @@ class Workspace(Screen[None]):
         self._clock: Timer | None = None
         self.is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
+        self.closing = ExitStack()
 
     def compose(self) -> ComposeResult:
         yield Header(HeaderView(self.target))
@@ -65,13 +72,27 @@ class Workspace(Screen[None]):
     def on_mount(self) -> None:
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         if self.session is not None:
-            self._unsubscribe = self.session.subscribe(self.take)
-            self.run_command(FetchCard())
+            is_reopened = bool(self.session.log.entries)
+            self.run_worker(self._follow_log(self.session), group="log")
+            if not is_reopened:
+                self.run_command(FetchCard())
 
     async def on_unmount(self) -> None:
         self._unsubscribe()
         if self.session is not None:
             await self.session.aclose()
+        self.closing.close()
+
+    async def _follow_log(self, session: Session) -> None:
+        """Take what a reopened log holds, then each new entry; keys work meanwhile."""
+        entries, taken = session.log.entries, 0
+        while taken < len(entries):
+            chunk = entries[taken : taken + _CHUNK]
+            for entry in chunk:
+                self.take(entry)
+            taken += len(chunk)
+            await asyncio.sleep(0)
+        self._unsubscribe = session.subscribe(self.take)
 
     def run_command(self, command: Command) -> None:
         if self.session is not None:
