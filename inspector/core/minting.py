@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from inspector.errors import UsageError
-from inspector.settings import Mint
+from inspector.settings import ALGORITHMS, Mint
 from inspector.wire.tree import Json, parse_json
 
 # What each algorithm signs with; RFC 7518 §3.1.
@@ -39,6 +39,8 @@ def read_mint(
     Raises:
         UsageError: the key is missing, unreadable or not one that `algorithm` takes.
     """
+    if algorithm not in ALGORITHMS:
+        raise UsageError(f"{algorithm!r} is none of {', '.join(ALGORITHMS)}")
     key = _read_key(algorithm, key_file, secret_variable, environment)
     return Mint(algorithm, key, read_claims(claims), ttl_seconds)
 

@@ -7,7 +7,7 @@ from inspector.core.sessions import find_session
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
-from inspector.headless.connect import connection_of
+from inspector.headless.connection_flags import connection_of
 
 
 def run(arguments: argparse.Namespace) -> int:

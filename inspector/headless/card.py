@@ -8,7 +8,8 @@ from textwrap import wrap
 
 from inspector.core.commands import FetchCard
 from inspector.errors import NotA2A
-from inspector.headless.connect import connection_of, open_link, raise_problem
+from inspector.headless.connect import open_link, raise_problem
+from inspector.headless.connection_flags import connection_of
 from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding

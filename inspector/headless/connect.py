@@ -1,8 +1,6 @@
 """From connection flags to a session whose log is folded into every view."""
 
-import argparse
 import asyncio
-import os
 import sys
 import time
 import uuid
@@ -10,14 +8,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from inspector.core.commands import Command, FetchCard
-from inspector.core.credentials import parse_headers
 from inspector.core.entries import Entry
 from inspector.core.session import Session
 from inspector.core.sessions import record
 from inspector.core.target import parse_target
-from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
+from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable
 from inspector.net.http import HttpTransport
-from inspector.settings import DEFAULT_TIMEOUT_SECONDS, Connection
+from inspector.settings import Connection
 from inspector.views import card, chat, data, exchanges, timeline
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, ProblemKind, problem_of
@@ -134,21 +131,3 @@ async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]
     finally:
         await session.aclose()
         recording.close()
-
-
-def connection_of(arguments: argparse.Namespace) -> Connection:
-    """What the connection flags say.
-
-    Raises:
-        UsageError: a header that cannot be sent or a certificate file that is not there.
-    """
-    if arguments.cacert is not None and not arguments.cacert.is_file():
-        raise UsageError(f"--cacert {arguments.cacert}: no such file")
-    if arguments.insecure:
-        sys.stderr.write("a2a-inspect: --insecure: certificates are NOT checked\n")
-    return Connection(
-        headers=parse_headers(arguments.header, os.environ),
-        timeout_seconds=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
-        is_insecure=arguments.insecure,
-        ca_file=arguments.cacert,
-    )

@@ -6,7 +6,8 @@ import sys
 
 from inspector.core.commands import SendTurn
 from inspector.errors import UsageError
-from inspector.headless.connect import connection_of, open_link
+from inspector.headless.connect import open_link
+from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
 from inspector.headless.report import state_of
 from inspector.headless.turn_flags import read_turn

@@ -5,7 +5,8 @@ import asyncio
 import sys
 
 from inspector.core.commands import CancelTask, Command, GetTask, Resubscribe
-from inspector.headless.connect import connection_of, open_link
+from inspector.headless.connect import open_link
+from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
 from inspector.views.text import plain_line
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 
 import httpx
 
-from inspector.errors import UsageError
 from inspector.net.events import (
     Broken,
     Chunk,
@@ -19,6 +18,7 @@ from inspector.net.events import (
     Sending,
     Started,
 )
+from inspector.net.tls import tls_context
 from inspector.settings import Connection
 
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -32,7 +32,7 @@ class HttpTransport:
     ) -> None:
         self._clock = clock
         self._client = httpx.AsyncClient(
-            verify=_trust(connection),
+            verify=tls_context(connection),
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
             follow_redirects=False,
             # the log holds the bytes as sent, so nothing may come compressed
@@ -86,20 +86,9 @@ class _ConnectWatch:
             self.connect_ms = (self._clock() - (self._started or 0)) * 1000
 
 
-def _trust(connection: Connection) -> ssl.SSLContext | bool:
-    if connection.is_insecure:
-        return False
-    try:
-        return ssl.create_default_context(
-            cafile=str(connection.ca_file) if connection.ca_file else None
-        )
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"--cacert {connection.ca_file}: {error}") from error
-
-
 def _kind(error: Exception) -> FailureKind:
     match error:
-        case httpx.ConnectError() if any(isinstance(one, ssl.SSLError) for one in _chain(error)):
+        case httpx.NetworkError() if any(isinstance(one, ssl.SSLError) for one in _chain(error)):
             return FailureKind.TLS
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
             return FailureKind.CONNECT
