@@ -13,7 +13,7 @@ from mock_server.actions.runner import run_stub
 from mock_server.conversation import Conversation
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
-from mock_server.dialogue.stubs import Stubs, UnstubbedActions
+from mock_server.dialogue.stubs import Stubs, UnstubbedActions, stubs_for_case
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
 from mock_server.e2e.junit import as_xml
 from mock_server.e2e.model import Case
@@ -88,7 +88,7 @@ def play_all(
     for number, case in enumerate(cases, start=1):
         began = perf_counter()
         stubbed = _stubbed(project, case)
-        perform = None if outside.perform is None else _beside_stubs(case, outside.perform)
+        perform = None if outside.perform is None else _behind(stubbed.stubs, outside.perform)
         acted = replace(outside, perform=perform)
         conversation = Conversation(stubbed, warn, acted, conversation_id=f"case-{number}")
         results.append(play(case, conversation, project.assistant))
@@ -96,9 +96,8 @@ def play_all(
     return Report(tuple(results), tuple(seconds))
 
 
-def _beside_stubs(case: Case, perform: Perform) -> Perform:
-    """The action server for all actions but those that the case stubs."""
-    stubs = Stubs(case.stubs)
+def _behind(stubs: Stubs, perform: Perform) -> Perform:
+    """The action server for all actions that have no stub."""
 
     def run(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
         if name not in stubs.by_action:
@@ -111,10 +110,9 @@ def _beside_stubs(case: Case, perform: Perform) -> Perform:
 
 def _stubbed(project: Project, case: Case) -> Project:
     """The project with the case's stubs over its own; who stubs one action must stub all (§11)."""
-    if not case.stubs:
-        return project
-    stubs = Stubs({**project.stubs.by_action, **case.stubs}, UnstubbedActions.FAIL)
-    return replace(project, stubs=stubs)
+    stubs = stubs_for_case(case.name, project.stubs.by_action)
+    unstubbed = UnstubbedActions.FAIL if case.stubs else project.stubs.unstubbed
+    return replace(project, stubs=Stubs({**stubs, **case.stubs}, unstubbed))
 
 
 def _write(report: Report, arguments: argparse.Namespace) -> None:

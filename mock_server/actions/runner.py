@@ -1,14 +1,14 @@
 """Custom actions played from their stubs; time is data, so whoever asks may sleep or not."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mock_server.dialogue.conditions import evaluate
+from mock_server.dialogue.circumstances import holds
 from mock_server.dialogue.events import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import StubBranch, Stubs, UnstubbedActions
-from mock_server.errors import ConditionError, TemplateFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,5 @@ def _paused(seconds: float) -> Iterator[Progress]:
 
 
 def _holds(branch: StubBranch, state: DialogueState) -> bool:
-    """Whether the branch's condition holds; one that cannot be evaluated does not (§3)."""
-    if branch.when is None:
-        return True
-    try:
-        return evaluate(branch.when, {"slots": state.slots, "context": {}})
-    except (ConditionError, TemplateFailed):
-        return False
+    is_said = branch.match is None or re.search(branch.match, state.user_text) is not None
+    return is_said and holds(branch.when, state)

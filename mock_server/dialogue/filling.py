@@ -3,7 +3,7 @@
 from mock_server.dialogue.commands import SetSlot
 from mock_server.dialogue.model import Json, Slot, SlotFiller, SlotType
 from mock_server.dialogue.plan import Plan, Situation
-from mock_server.dialogue.slots import coerce
+from mock_server.dialogue.slots import coerce_said
 from mock_server.dialogue.stack import asked_slot, slots_collected
 from mock_server.errors import InvalidSlotValue
 
@@ -21,7 +21,7 @@ def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
         plan.drop(command, fault, is_settled=command.is_direct)
         return
     try:
-        value = coerce(slot, _meant(command))
+        value = coerce_said(slot, _meant(command))
     except InvalidSlotValue:
         plan.refused.append(command)
         return

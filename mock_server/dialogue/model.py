@@ -266,13 +266,15 @@ class ToolBranch:
 class UnderstandRule:
     """A rule of `mock.yml: understand`: a regular expression, or examples to resemble.
 
-    `commands` are templates in the command language; `{name}` is a named group of `match`.
+    `commands` are templates in the command language; `{name}` is a named group of `match`. The
+    rule counts while `when` holds (None always does).
     """
 
     commands: tuple[str, ...]
     match: str | None = None
     examples: tuple[str, ...] = ()
     threshold: float = 0.85
+    when: str | None = None
     location: Location = NOWHERE
 
 

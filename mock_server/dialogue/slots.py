@@ -35,6 +35,20 @@ def coerce(slot: Slot, value: Json) -> Json:
             return value
 
 
+def coerce_said(slot: Slot, value: Json) -> Json:
+    """As `coerce`, of a value in a user's command: a text slot takes true and false as they are.
+
+    Unverified: the assistant that `rasa init` writes has a text slot, a button that sends `true`
+    for it, and a flow that goes on only if it `is true`; its e2e tests expect it to go on.
+
+    Raises:
+        InvalidSlotValue: the type does not admit the value.
+    """
+    if slot.type is SlotType.TEXT and isinstance(value, bool):
+        return value
+    return coerce(slot, value)
+
+
 def coerce_bounded(slot: Slot, value: Json) -> Json:
     """As `coerce`, and within the slot's declared `min_value` and `max_value` (server.md SLOT-3).
 

@@ -8,15 +8,19 @@ from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Json
 from mock_server.errors import NOWHERE, Location
 
+OF_CASE = "::"
+
 
 @dataclass(frozen=True, slots=True)
 class StubBranch:
-    """One way an action may go, taken if `when` holds (None always does).
+    """One way an action may go, taken if `when` holds and the user's words contain `match`.
 
-    The chunks of `stream` go out one by one, `chunk_delay_seconds` apart.
+    Either is no hindrance when it is None. The chunks of `stream` go out one by one,
+    `chunk_delay_seconds` apart.
     """
 
     when: str | None = None
+    match: str | None = None
     slots: tuple[tuple[str, Json], ...] = ()
     utterances: tuple[Utterance, ...] = ()
     delay_seconds: float = 0.0
@@ -46,3 +50,15 @@ class Stubs:
 
     by_action: Mapping[str, Stub] = field(default_factory=dict[str, Stub])
     unstubbed: UnstubbedActions = UnstubbedActions.NOOP
+
+
+def action_of(name: str) -> str:
+    """The action that a stub stands for: a name `case::action` is for one test case only."""
+    return name.rpartition(OF_CASE)[2]
+
+
+def stubs_for_case(case: str, stubs: Mapping[str, Stub]) -> Mapping[str, Stub]:
+    """Those that stand for an action in every test case and, over them, those of `case`."""
+    shared = {name: stub for name, stub in stubs.items() if OF_CASE not in name}
+    own = {action_of(name): s for name, s in stubs.items() if name.rpartition(OF_CASE)[0] == case}
+    return {**shared, **own}

@@ -12,6 +12,7 @@ from rapidfuzz import fuzz, process
 
 from mock_server.dialogue import answers, lexicon, phrases
 from mock_server.dialogue.agents import waiting_agent
+from mock_server.dialogue.circumstances import holds
 from mock_server.dialogue.command_language import fill_command, value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
@@ -99,7 +100,7 @@ def _length(hearing: Hearing) -> Outcome:
 def _side_file(hearing: Hearing) -> Outcome:
     for rule in hearing.assistant.understand:
         commands, reason = _by_rule(rule, hearing.text)
-        if commands:
+        if commands and holds(rule.when, hearing.state):
             return commands, f"{rule.location}: {reason}"
     count = len(hearing.assistant.understand)
     return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
@@ -239,8 +240,11 @@ def _free_text(hearing: Hearing) -> Outcome:
     slot = hearing.asked
     if slot is None or not hearing.asks_free_text:
         return (), "no free text is asked"
-    value = value_of(answers.free_text(hearing.text))
-    return (SetSlot(slot.name, value),), f"{slot.name} is asked and takes any text"
+    spoken = answers.free_text(hearing.text)
+    value = value_of(spoken)
+    # Who says "true" to an open question says a word.
+    said = spoken if isinstance(value, bool) else value
+    return (SetSlot(slot.name, said),), f"{slot.name} is asked and takes any text"
 
 
 _SURE_RULES: tuple[tuple[str, Rule], ...] = (

@@ -1,10 +1,10 @@
 """A test file's nodes into its cases; every problem as `file:line` (flows.md §11)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mock_server.dialogue.model import Json
-from mock_server.dialogue.stubs import Stub
+from mock_server.dialogue.stubs import stubs_for_case
 from mock_server.e2e.assertions import read_assertions, read_slot_changes
 from mock_server.e2e.model import (
     BotSays,
@@ -37,7 +37,6 @@ CONFTEST_KEYS = ("fixtures", "llm_judge", "metadata")
 CASE_KEYS = ("test_case", "steps", "fixtures", "metadata")
 USER_KEYS = ("user", "metadata", "assertions", "assertion_order_enabled")
 CHECK_KEYS = ("bot", "utter", "slot_was_set", "slot_was_not_set")
-STUB_OF_CASE = "::"
 
 
 def is_test_file(root: Node | None) -> bool:
@@ -68,18 +67,8 @@ def read_case_file(root: Node, inherited: Named, found: Findings) -> CaseFile:
     reader = _CaseReader(fixtures, metadata, found)
     cases = [case for item in as_items(get(CASES), found, CASES) if (case := reader.case(item))]
     _refuse_twins(cases, found)
-    stubbed = (replace(case, stubs=_stubs_of(case.name, stubs)) for case in cases)
+    stubbed = (replace(case, stubs=stubs_for_case(case.name, stubs)) for case in cases)
     return CaseFile(tuple(stubbed), tuple(mentions))
-
-
-def _stubs_of(case: str, stubs: Mapping[str, Stub]) -> Mapping[str, Stub]:
-    """The stubs of the file, and over them those written `case::action`."""
-    shared = {name: stub for name, stub in stubs.items() if STUB_OF_CASE not in name}
-    prefix = f"{case}{STUB_OF_CASE}"
-    own = {
-        name.removeprefix(prefix): stub for name, stub in stubs.items() if name.startswith(prefix)
-    }
-    return {**shared, **own}
 
 
 def _refuse_twins(cases: list[Case], found: Findings) -> None:

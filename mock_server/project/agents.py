@@ -15,6 +15,7 @@ from mock_server.dialogue.model import (
     ToolBranch,
 )
 from mock_server.errors import NOWHERE, Location
+from mock_server.project.circumstances import read_when
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node
@@ -166,9 +167,7 @@ def _tool_branch(what: str, item: Node, mentions: list[Mention], found: Findings
     if node is None:
         return ToolBranch()
     refuse_unknown_keys(node, TOOL_KEYS, found, what)
-    when = as_text(node.entries.get("when"), found, f"`when` of {what}")
-    if when is not None:
-        mentions.append(Mention(MentionKind.CONDITION, when, node.place("when"), what))
+    when = read_when(node, what, mentions, found)
     fails = as_bool(node.entries.get("fail"), found, f"`fail` of {what}", default=False)
     return ToolBranch(when, as_json(node.entries.get("result")), fails)
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import Assistant, Slot
+from mock_server.dialogue.stubs import action_of
 from mock_server.errors import Problem, ProjectError
 from mock_server.project.agents import read_agents, with_agents
 from mock_server.project.builtin import builtin
@@ -71,6 +73,7 @@ def assemble_sources(
     files = read_flows(_parsed(sources.flows, found), slots, found)
     agents = read_agents(_parsed(sources.agents, found), found)
     config = read_config(_only(sources.config, found), found)
+    stubbed = {action_of(name): stub.location for name, stub in mock.stubs.by_action.items()}
     assistant = Assistant(
         assistant_id=config.assistant_id,
         language=config.language,
@@ -78,7 +81,7 @@ def assemble_sources(
         flows=with_agents({**base.flows, **files.flows}, agents, mock.scripts, found),
         slots=slots,
         responses={**base.responses, **domain.responses},
-        actions=frozenset(domain.actions),
+        actions=frozenset((*domain.actions, *(stubbed.keys() & DEFAULT_ACTIONS.keys()))),
         actions_every_turn=_every_turn(slots.values()),
         max_characters=config.max_characters,
         rejected_scope=mock.rejected_scope,
@@ -88,7 +91,6 @@ def assemble_sources(
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
     check_references(assistant, mentions, {*agents, *mock.scripts}, found)
-    stubbed = {name: stub.location for name, stub in mock.stubs.by_action.items()}
     lint(assistant, files.flows, mentions, stubbed, found)
     if not found.errors():  # a misspelled name would be reported as an unused one, too
         texts = Texts(

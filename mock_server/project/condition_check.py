@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from mock_server.dialogue.conditions import compile_condition
-from mock_server.dialogue.model import Slot
+from mock_server.dialogue.model import Slot, SlotType
 from mock_server.errors import ConditionError
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
@@ -14,6 +14,10 @@ NAME = re.compile(r"[A-Za-z_][\w.]*")
 OPERATORS = frozenset(
     {"and", "or", "not", "is", "contains", "matches", "true", "false", "null", "undefined", "empty"}
 )
+TRUTH_TEST = re.compile(
+    r"\bslots\.(\w+)\s*(?:is(?:\s+not)?|==?|!=)\s*(?:true|false)\b", re.IGNORECASE
+)
+WORDS = frozenset({SlotType.TEXT, SlotType.CATEGORICAL})
 NAMESPACES = frozenset({"slots", "context"})
 
 
@@ -30,9 +34,25 @@ def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings
         text = f"{mention.by} has an invalid condition {mention.name!r}: {error.reason}"
         found.fault(mention.location, "condition.invalid", text)
         return
-    for name in dict.fromkeys(NAME.findall(QUOTED.sub(" ", mention.name))):
+    unquoted = QUOTED.sub(" ", mention.name)
+    for name in dict.fromkeys(NAME.findall(unquoted)):
         if name.lower() not in OPERATORS:
             _check_name(name, mention, slots, found)
+    for name in dict.fromkeys(TRUTH_TEST.findall(unquoted)):
+        _check_truth_test(name, mention, slots, found)
+
+
+def _check_truth_test(
+    name: str, mention: Mention, slots: Mapping[str, Slot], found: Findings
+) -> None:
+    """A text is neither true nor false, even if it reads so."""
+    slot = slots.get(name)
+    if slot is not None and slot.type in WORDS:
+        text = (
+            f"{mention.by} has condition {mention.name!r}: {name!r} is a {slot.type} slot, and no "
+            "text equals true or false"
+        )
+        found.warn(mention.location, "condition.truth_of_text", text, "make it a bool slot")
 
 
 def _check_name(name: str, mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:

@@ -1,14 +1,11 @@
 """`mock.yml`: what a deployment gets from a model and an action server (flows.md §13)."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
 from mock_server.dialogue.action_server import ActionServer
-from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
-from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.dialogue.language_model import LanguageModel
 from mock_server.dialogue.model import Flow, RejectedScope, ToolBranch, UnderstandRule
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
@@ -19,10 +16,11 @@ from mock_server.project.builtin import PROFILES
 from mock_server.project.faults import read_faults
 from mock_server.project.findings import Findings
 from mock_server.project.language_model import read_language_model
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.mentions import Mention
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
-from mock_server.project.reading import as_items, as_map, as_number, as_text, as_texts
+from mock_server.project.reading import as_map, as_text
 from mock_server.project.stubs import read_stubs, refuse_unknown_keys
+from mock_server.project.understanding import read_rules
 from mock_server.project.variables import expand
 
 KEYS = (
@@ -30,7 +28,6 @@ KEYS = (
     "faults", "action_server", "sub_agents", "tools", "llm",
 )  # fmt: skip
 LATER_KEYS = ("agents",)
-RULE_KEYS = ("match", "examples", "commands", "threshold")
 MODEL_KEYS = ("file", "id")
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -69,7 +66,7 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
     model = _model(get("model"), environment, found)
     return MockFile(
         patterns_profile=_profile(get("patterns_profile"), found),
-        understand=_rules(get("understand"), mentions, found),
+        understand=read_rules(get("understand"), mentions, found),
         stubs=Stubs(read_stubs(get("actions"), mentions, found), unstubbed),
         rejected_scope=_choice(get("rejected_scope"), scope, "rejected_scope", found),
         model_file=model.get("file"),
@@ -125,75 +122,3 @@ def _model(
         return {}
     refuse_unknown_keys(model, MODEL_KEYS, found, "model")
     return {key: as_text(model.entries.get(key), found, f"model.{key}") for key in MODEL_KEYS}
-
-
-def _rules(
-    node: Node | None, mentions: list[Mention], found: Findings
-) -> tuple[UnderstandRule, ...]:
-    rules = (_rule(item, mentions, found) for item in as_items(node, found, "understand"))
-    return tuple(rule for rule in rules if rule is not None)
-
-
-def _rule(item: Node, mentions: list[Mention], found: Findings) -> UnderstandRule | None:
-    node = as_map(item, found, "a rule of understand")
-    if node is None:
-        return None
-    refuse_unknown_keys(node, RULE_KEYS, found, "a rule of understand")
-    match = as_text(node.entries.get("match"), found, "match")
-    examples = as_texts(node.entries.get("examples"), found, "examples")
-    commands = node.entries.get("commands")
-    if (match is None) == (not examples) or commands is None:
-        text = "a rule of understand needs `commands`, and either `match` or `examples`"
-        found.error(node.location, "mock.rule", text)
-        return None
-    groups = _groups(match, node, found)
-    for command in as_items(commands, found, "commands"):
-        _check_command(command, groups, mentions, found)
-    threshold = _threshold(node.entries.get("threshold"), found)
-    texts = as_texts(commands, found, "commands")
-    return UnderstandRule(texts, match, examples, threshold, node.location)
-
-
-def _groups(match: str | None, node: MapNode, found: Findings) -> frozenset[str]:
-    if match is None:
-        return frozenset()
-    try:
-        return frozenset(re.compile(match).groupindex)
-    except re.error as error:
-        text = f"match is no regular expression: {error}"
-        found.error(node.place("match"), "mock.match", text)
-        return frozenset()
-
-
-def _check_command(
-    node: Node, groups: frozenset[str], mentions: list[Mention], found: Findings
-) -> None:
-    source = as_text(node, found, "a command") or ""
-    for name in set(re.findall(r"\{(\w+)\}", source)) - groups:
-        text = f"command {source!r} uses {{{name}}}, which `match` has no group for"
-        found.error(node.location, "mock.command", text, f"name it there: (?P<{name}>…)")
-    try:
-        command = parse_command(source)
-    except CommandSyntaxError as error:
-        found.error(node.location, "mock.command", str(error))
-        return
-    by = f"command {source!r}"
-    match command:
-        case StartFlow(flow_id=flow_id):
-            mentions.append(Mention(MentionKind.FLOW, flow_id, node.location, by))
-        case Clarify(flow_ids=flow_ids):
-            mentions.extend(Mention(MentionKind.FLOW, f, node.location, by) for f in flow_ids)
-        case SetSlot(name=name):
-            mentions.append(Mention(MentionKind.SLOT, name, node.location, by))
-        case _:
-            pass
-
-
-def _threshold(node: Node | None, found: Findings) -> float:
-    threshold = as_number(node, found, "threshold")
-    if node is None or threshold is None:
-        return UnderstandRule.__dataclass_fields__["threshold"].default
-    if not 0 < threshold <= 1:
-        text = f"threshold: found {threshold:g}, expected more than 0 and at most 1"
-        found.error(node.location, "mock.threshold", text)
-    return threshold

@@ -20,6 +20,11 @@ Condition: TypeAlias = Annotated[
     str, Field(description="a predicate over slots, e.g. `slots.amount > 1000`")
 ]
 
+Standing: TypeAlias = Annotated[
+    str,
+    Field(description="a predicate, e.g. `slots.amount > 1000 and context.active_flow = 'pay'`"),
+]
+
 
 class Entry(BaseModel):
     """A mapping of the file; keys that it does not have are mistakes."""
@@ -33,6 +38,7 @@ class Rule(Entry):
     match: str | None = Field(default=None, description="regular expression; its groups fill holes")
     examples: list[str] | None = Field(default=None, description="texts that count by likeness")
     threshold: float = Field(default=0.85, gt=0, le=1, description="least likeness to an example")
+    when: Standing | None = None
     commands: list[str] = Field(description="e.g. `StartFlow(pay)`, `SetSlot(amount, {amount})`")
 
 
@@ -69,7 +75,10 @@ class Failure(Entry):
 class StubBranch(Entry):
     """One way an action may go."""
 
-    when: Condition | None = None
+    when: Standing | None = None
+    match: str | None = Field(
+        default=None, description="regular expression found in the user's message"
+    )
     events: list[SlotEvent] | None = None
     responses: list[Utterance] | None = None
     delay_seconds: Seconds = 0

@@ -6,7 +6,7 @@ from mock_server.dialogue.command_language import CommandSyntaxError, is_set_slo
 from mock_server.dialogue.commands import SetSlot
 from mock_server.dialogue.model import Assistant, SlotType
 from mock_server.dialogue.slash import INTENT, SESSION_INTENTS
-from mock_server.dialogue.slots import coerce
+from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention
@@ -55,6 +55,6 @@ def _check_pair(pair: SetSlot, mention: Mention, assistant: Assistant, found: Fi
         found.fault(place, "response.payload", text)
     else:
         try:
-            coerce(slot, pair.value)
+            coerce_said(slot, pair.value)
         except InvalidSlotValue as error:
             found.fault(place, "response.payload", f"{mention.by}: {error}")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.stubs import Stub, StubBranch
+from mock_server.project.circumstances import read_match, read_when
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node
@@ -19,7 +20,8 @@ from mock_server.project.reading import (
 from mock_server.project.responses import read_buttons
 
 BRANCH_KEYS = (
-    "when", "events", "responses", "delay_seconds", "stream", "chunk_delay_seconds", "fail",
+    "when", "match", "events", "responses", "delay_seconds", "stream", "chunk_delay_seconds",
+    "fail",
 )  # fmt: skip
 FAIL_KEYS = ("status", "error")
 UTTERANCE_KEYS = frozenset({"text", "buttons", "response", "template", "image", "custom"})
@@ -48,8 +50,8 @@ def _branches(
         if entries is None:
             branches.append(StubBranch())
             continue
-        if branches and branches[-1].when is None:
-            text = f"a branch of {what} behind one without `when` is never taken"
+        if branches and branches[-1].when is None and branches[-1].match is None:
+            text = f"a branch of {what} behind one without `when` and `match` is never taken"
             found.warn(item.location, "mock.unreachable_branch", text)
         branches.append(_branch(what, entries, mentions, found))
     return tuple(branches)
@@ -58,16 +60,15 @@ def _branches(
 def _branch(what: str, node: MapNode, mentions: list[Mention], found: Findings) -> StubBranch:
     refuse_unknown_keys(node, BRANCH_KEYS, found, what)
     get = node.entries.get
-    when = as_text(get("when"), found, f"`when` of {what}")
-    if when is not None:
-        mentions.append(Mention(MentionKind.CONDITION, when, node.place("when"), what))
+    match = read_match(node, what, found)
     fail = as_map(get("fail"), found, f"`fail` of {what}")
     if fail is not None:
         refuse_unknown_keys(fail, FAIL_KEYS, found, f"`fail` of {what}")
     responses = as_items(get("responses"), found, f"responses of {what}")
     utterances = (_utterance(what, item, mentions, found) for item in responses)
     return StubBranch(
-        when=when,
+        when=read_when(node, what, mentions, found),
+        match=None if match is None else match.pattern,
         slots=_slots(what, get("events"), mentions, found),
         utterances=tuple(u for u in utterances if u is not None),
         delay_seconds=_seconds(get("delay_seconds"), f"delay_seconds of {what}", found),

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from mock_server.dialogue.commands import Command
-from mock_server.dialogue.events import CommandDropped, Event, RuleTried, Understood
+from mock_server.dialogue.events import (
+    CommandDropped,
+    Event,
+    FrameInserted,
+    FrameMoved,
+    FramePushed,
+    RuleTried,
+    Understood,
+)
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 from mock_server.tasks.mapper import Rule, TurnOutcome, active_flow, candidates, task_state
@@ -48,7 +56,7 @@ def encode_turn(turn: TracedTurn, assistant: Assistant) -> dict[str, object]:
         "active_flow": active_flow(turn.after.stack),
         "slots": visible_slots(assistant, turn.after.slots),
         "persisted_slots": persisted_slots(turn.events),
-        "events": [_encode_event(event) for event in turn.events],
+        "events": _encode_events(turn),
         "trace": [*(asdict(rule) for rule in turn.trace), *_state_rules(turn)],
     }
 
@@ -78,7 +86,11 @@ def encode_command(command: Command) -> dict[str, object]:
 def spell_command(command: Command) -> str:
     """A command as one types it, e.g. `SetSlot(amount, 50)`."""
     said = {name: value for name, value in asdict(command).items() if not name.startswith("is_")}
-    return f"{type(command).__name__}({', '.join(str(value) for value in said.values())})"
+    return f"{type(command).__name__}({', '.join(map(_spell_value, said.values()))})"
+
+
+def _spell_value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
@@ -88,9 +100,20 @@ def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
     ]
 
 
-def _encode_event(event: Event) -> dict[str, object]:
-    """An event by its class name and its fields, the commands in it likewise."""
-    encoded: dict[str, object] = {"event": type(event).__name__, **asdict(event)}
-    if isinstance(event, Understood):
-        encoded["commands"] = [encode_command(command) for command in event.commands]
+def _encode_events(turn: TracedTurn) -> list[dict[str, object]]:
+    """Each event by its class name and its fields; what moves a frame names the frame's flow."""
+    flows = {frame.id: frame.flow_id for frame in turn.before.stack}
+    encoded: list[dict[str, object]] = []
+    for event in turn.events:
+        fields: dict[str, object] = {"event": type(event).__name__, **asdict(event)}
+        match event:
+            case Understood(commands=commands):
+                fields["commands"] = [encode_command(command) for command in commands]
+            case FramePushed(frame) | FrameInserted(frame):
+                flows[frame.id] = frame.flow_id
+            case FrameMoved(frame_id) if frame_id in flows:
+                fields["flow_id"] = flows[frame_id]
+            case _:
+                pass
+        encoded.append(fields)
     return encoded

@@ -161,3 +161,17 @@ def test_project_that_cannot_be_read_is_exit_status_2(
 ) -> None:
     assert main(["test", str(tmp_path / "none")]) == 2
     assert "project.folder: there is no such folder" in capsys.readouterr().err
+
+
+def test_mock_file_may_stub_an_action_for_one_case(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tests = folder / "e2e_tests" / "pay.yml"
+    other = CASES.removeprefix("test_cases:\n").replace("a bill is paid", "another bill")
+    tests.write_text(CASES + other, encoding="utf-8")
+    mock = folder / "mock.yml"
+    mock.write_text("actions: {'another bill::action_pay': {fail: {}}}", encoding="utf-8")
+    assert main(["test", str(folder)]) == 1
+    out, _ = capsys.readouterr()
+    assert f"✓ {tests}:2 a bill is paid" in out
+    assert f"✗ {tests}:4 another bill" in out

@@ -1,9 +1,11 @@
 """Stubs of custom actions, played."""
 
+from dataclasses import replace
+
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, run_stub
-from mock_server.dialogue.events import ActionResult, Utterance
+from mock_server.dialogue.events import ActionResult, Frame, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stub, StubBranch, Stubs, UnstubbedActions
 
@@ -58,3 +60,15 @@ def test_failure_names_the_action_only():
 )
 def test_action_without_a_stub(policy: UnstubbedActions, failure: dict[str, str] | None):
     assert list(run_stub(Stubs({}, policy), "action_y", STATE)) == [ActionResult(failure=failure)]
+
+
+def test_branch_may_look_at_the_users_words_and_at_where_the_dialogue_stands():
+    branches = (
+        StubBranch(match="(?i)FEES", when="slots.amount > 10", slots=(("a", 1),)),
+        StubBranch(match="(?i)FEES", when="context.active_flow = 'pay'", slots=(("a", 2),)),
+        StubBranch(match="rates", slots=(("a", 3),)),
+    )
+    stubs = Stubs({"action_x": Stub(branches)})
+    asking = replace(STATE, user_text="Any fees?", stack=(Frame("1", "pay", "x"),))
+    assert list(run_stub(stubs, "action_x", asking)) == [ActionResult(slots=(("a", 2),))]
+    assert list(run_stub(stubs, "action_x", replace(asking, user_text="fee"))) == [ActionResult()]

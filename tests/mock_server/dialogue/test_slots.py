@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.model import Json, Slot, SlotType
-from mock_server.dialogue.slots import coerce, coerce_bounded
+from mock_server.dialogue.slots import coerce, coerce_bounded, coerce_said
 from mock_server.errors import InvalidSlotValue
 
 COLOUR = Slot("colour", SlotType.CATEGORICAL, values=("Red", "Dark Blue", "7"))
@@ -106,3 +106,11 @@ def test_coercion_is_idempotent(type: SlotType, value: Json):
 @given(st.sampled_from(SlotType))
 def test_none_clears_any_slot(type: SlotType):
     assert coerce_bounded(Slot("s", type), None) is None
+
+
+def test_truth_value_of_a_command_stays_one_in_a_text_slot():
+    text = Slot("s", SlotType.TEXT)
+    assert coerce_said(text, True) is True
+    assert coerce_said(text, "true") == "true"
+    with pytest.raises(InvalidSlotValue):
+        coerce(text, True)

@@ -81,6 +81,12 @@ understand:
   - examples: [where is my cash]
     threshold: 0.9
     commands: [StartFlow(list_payees)]
+  - match: "^the usual$"
+    when: "context.asked_slot = 'payee' and slots.amount is not null"
+    commands: ["SetSlot(payee, Joe)"]
+  - match: "^the usual$"
+    when: "context.active_flow = 'transfer_money'"
+    commands: ["SetSlot(payee, true)"]
 """
 CONFIG = "pipeline: [{name: G, user_input: {max_characters: 60}}]"
 ASSISTANT = assemble(
@@ -316,3 +322,16 @@ def test_any_text_is_understood_somehow(text: str, asked: str | None):
     understood = understand(ASSISTANT, situation(asked, FILLED if asked else None), text)
     assert understood.commands
     assert understood.trace[-1].fired
+
+
+def test_rule_counts_only_where_its_condition_holds():
+    assert said("the usual", situation("payee", {"amount": 5.0})) == (SetSlot("payee", "Joe"),)
+    assert said("the usual", situation("payee")) == (SetSlot("payee", True),)
+    assert said("the usual") == (CannotHandle(),)
+
+
+def test_true_is_a_truth_value_in_a_command_and_a_word_in_an_answer():
+    asked = situation("payee")
+    assert said("/SetSlots(payee=True)", asked) == (SetSlot("payee", True, is_direct=True),)
+    assert said("/SetSlots(payee='true')", asked) == (SetSlot("payee", "true", is_direct=True),)
+    assert said("true", asked) == (SetSlot("payee", "true"),)

@@ -108,6 +108,25 @@ def test_conditions_of_jinja_texts_and_sets_are_left_alone(report: Report):
     assert report(branches(*lines)) == []
 
 
+@pytest.mark.parametrize("condition", ["slots.colour is not true", "slots.colour == False"])
+def test_text_compared_with_a_truth_value_is_warned_of(report: Report, condition: str):
+    (found,) = report(branches(f"- {{if: {condition}, then: END}}", "- else: END"))
+    assert found.startswith("warning flows.yml:7: condition.truth_of_text: flow 'pay'")
+    assert "a categorical slot, and no text equals true or false; make it a bool slot" in found
+
+
+@pytest.mark.parametrize(
+    "condition", ["slots.sure is true", "slots.any = true", "slots.amount is not null"]
+)
+def test_truth_values_may_be_compared_with_what_can_have_them(report: Report, condition: str):
+    domain = (
+        "slots: {sure: {type: bool}, any: {type: any}, amount: {type: float}}\n"
+        "responses: {utter_ask_amount: [{text: How much?}]}\n"
+    )
+    lines = branches(f"- {{if: {condition}, then: END}}", "- else: END")
+    assert report(lines, domain) == []
+
+
 @pytest.mark.parametrize(
     ("head", "problem"),
     [

@@ -8,6 +8,7 @@ from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Button, RejectedScope, UnderstandRule
 from mock_server.dialogue.stubs import StubBranch, UnstubbedActions
 from mock_server.errors import Location
+from mock_server.project.assemble import assemble
 from mock_server.project.findings import Findings
 from mock_server.project.mock_file import MockFile, read_mock_file
 from mock_server.project.nodes import parse
@@ -161,3 +162,49 @@ actions:
 def test_mock_file_with_one_mistake_has_one_problem(report: Report, mock: str, problem: str):
     (found,) = report(mock=mock)
     assert found.startswith(problem)
+
+
+def test_rules_and_branches_have_circumstances(report: Report):
+    mock = read(
+        """\
+understand:
+  - match: "^the usual$"
+    when: slots.amount > 5
+    commands: [StartFlow(pay)]
+actions:
+  action_pay: [{match: "fees?", when: slots.amount > 5}, {match: rates}, {}]
+"""
+    )
+    (rule,) = mock.understand
+    assert (rule.match, rule.when) == ("^the usual$", "slots.amount > 5")
+    assert mock.stubs.by_action["action_pay"].branches == (
+        StubBranch(match="fees?", when="slots.amount > 5"),
+        StubBranch(match="rates"),
+        StubBranch(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("mock", "problem"),
+    [
+        ("actions: {action_pay: {match: '('}}", "mock.yml:1: mock.match"),
+        (
+            "actions:\n  action_pay: [{}, {match: x}]",
+            "warning mock.yml:2: mock.unreachable_branch",
+        ),
+        (
+            "understand: [{match: x, when: slots.amuont, commands: [StartFlow(pay)]}]",
+            "mock.yml:1: condition.unknown_slot",
+        ),
+        ("actions: {'a case::action_pya': {}}", "warning mock.yml:1: mock.unknown_action"),
+    ],
+)
+def test_circumstances_are_checked(report: Report, mock: str, problem: str):
+    (found,) = report(mock=mock)
+    assert found.startswith(problem)
+
+
+def test_stub_makes_a_default_action_the_projects_own():
+    texts = {"mock.yml": "actions: {action_trigger_search: {responses: [{text: It is 5.}]}}"}
+    assert "action_trigger_search" in assemble(texts).actions
+    assert "action_trigger_search" not in assemble({}).actions

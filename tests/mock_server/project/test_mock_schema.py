@@ -13,6 +13,7 @@ from mock_server.project import (
     mock_file,
     mock_schema,
     stubs,
+    understanding,
 )
 from mock_server.project.assemble import Sources, assemble_sources
 from mock_server.project.findings import Findings
@@ -111,7 +112,7 @@ def test_what_is_wrong_is_wrong_for_schema_and_reader(text: str) -> None:
     ("model", "keys"),
     [
         (mock_schema.MockYml, {*mock_file.KEYS, *mock_file.LATER_KEYS}),
-        (mock_schema.Rule, {*mock_file.RULE_KEYS}),
+        (mock_schema.Rule, {*understanding.RULE_KEYS}),
         (mock_schema.Model, {*mock_file.MODEL_KEYS}),
         (mock_schema.StubBranch, {*stubs.BRANCH_KEYS}),
         (mock_schema.Failure, {*stubs.FAIL_KEYS}),
