@@ -14,7 +14,7 @@ from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
-from inspector.views import timeline
+from inspector.views import together
 
 
 async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -> Log:
@@ -40,10 +40,11 @@ async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -
 
 
 def _context_of(log: Log) -> str | None:
-    tasks = timeline.EMPTY
+    views = together.EMPTY
     for entry in log.entries:
-        tasks = timeline.step(tasks, entry)
-    return tasks.rows[-1].context_id if tasks.rows else None
+        views = together.step(views, entry)
+    rows = views.timeline.rows
+    return rows[-1].context_id if rows else None
 
 
 def main() -> None:

@@ -15,10 +15,11 @@ from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
-from inspector.views import card, chat, data, exchanges, timeline
+from inspector.views import exchanges, together
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, ProblemKind, problem_of
 from inspector.views.text import plain_line
+from inspector.views.together import Views
 
 _ERRORS: dict[ProblemKind, type[InspectorError]] = {
     ProblemKind.UNREACHABLE: Unreachable,
@@ -34,19 +35,19 @@ class Link:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.card = card.EMPTY
-        self.chat = chat.EMPTY
-        self.data = data.EMPTY
-        self.exchanges = exchanges.EMPTY
-        self.timeline = timeline.EMPTY
+        self._show(together.EMPTY)
         session.subscribe(self._take)
 
     def _take(self, entry: Entry) -> None:
-        self.card = card.step(self.card, entry)
-        self.chat = chat.step(self.chat, entry)
-        self.data = data.step(self.data, entry)
-        self.exchanges = exchanges.step(self.exchanges, entry)
-        self.timeline = timeline.step(self.timeline, entry)
+        self._show(together.step(self.views, entry))
+
+    def _show(self, views: Views) -> None:
+        self.views = views
+        self.card = views.card
+        self.chat = views.chat
+        self.data = views.data
+        self.exchanges = views.exchanges
+        self.timeline = views.timeline
 
     def exchange(self, number: int) -> Exchange:
         found = exchanges.find(self.exchanges, number)

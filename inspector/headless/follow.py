@@ -11,7 +11,7 @@ from inspector.headless.output import ink_for, print_json, print_text
 from inspector.headless.prose import tell_answer, tell_finding, tell_update
 from inspector.headless.report import describe_answer, describe_frame
 from inspector.views.data import TurnData
-from inspector.views.exchanges import STREAMS, Exchange
+from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
 from inspector.wire.findings import Finding
 
@@ -41,7 +41,7 @@ def _print_frame(link: Link) -> Callable[[Entry], None]:
             return
         exchange = link.exchange(entry.exchange)
         update = describe_frame(exchange, entry)
-        if exchange.request.purpose in STREAMS and update is not None:
+        if exchange.is_stream and update is not None:
             print_json(update)
 
     return print_frame
@@ -52,7 +52,7 @@ def _print_update(link: Link) -> Callable[[Entry], None]:
     ink = ink_for(sys.stdout)
 
     def print_update(entry: Entry) -> None:
-        if link.exchange(entry.exchange).request.purpose not in STREAMS:
+        if not link.exchange(entry.exchange).is_stream:
             return
         for row in reversed(link.timeline.rows[-2:]):
             if row.updates and row.updates[-1].seq == entry.seq:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from inspector.core.entries import Channel
 from inspector.headless.output import BOLD, CHANGES, DIM, RED, YELLOW, Ink, milliseconds
+from inspector.views.artifacts import ArtifactRow
 from inspector.views.chat import Said, read_offers
-from inspector.views.data import ArtifactRow, TurnData
+from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.slots import SlotRow
 from inspector.views.text import plain, plain_line

@@ -1,16 +1,20 @@
 """Everything the screen draws, as one value; the panels get their share of it."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.core.commands import Json
 from inspector.core.entries import Purpose
 from inspector.tui.messages import Place
+from inspector.views import data, reading
+from inspector.views import exchanges as wire
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
-from inspector.views.data import TurnData
-from inspector.views.exchanges import Exchange
+from inspector.views.data import DataView, TurnData
+from inspector.views.exchanges import Exchange, Exchanges
 from inspector.views.problems import problem_of
+from inspector.views.reading import Readings
 from inspector.views.timeline import TaskRow
 
 
@@ -21,8 +25,13 @@ class Board:
     card: CardView | None = None
     chat: Sequence[Said] = ()
     tasks: Sequence[TaskRow] = ()
-    turns: Sequence[TurnData] = ()
-    exchanges: Sequence[Exchange] = ()
+    data: DataView = data.EMPTY
+    exchanges: Exchanges = wire.EMPTY
+    readings: Readings = reading.EMPTY
+
+    @property
+    def turns(self) -> Sequence[TurnData]:
+        return self.data.turns
 
     @property
     def open_task(self) -> TaskRow | None:
@@ -40,13 +49,13 @@ class Board:
 
     @property
     def running(self) -> tuple[Exchange, ...]:
-        return tuple(one for one in self.exchanges if one.total_ms is None and one.failure is None)
+        return self.exchanges.running
 
     @property
     def trouble(self) -> Said | None:
         """Why no card came at the last attempt, told as part of the conversation."""
         last = self.exchanges[-1] if self.exchanges else None
-        if last is None or last.request.purpose is not Purpose.CARD:
+        if last is None or last.purpose is not Purpose.CARD:
             return None
         problem = problem_of(last)
         if problem is None:
@@ -59,8 +68,10 @@ class Board:
         """Return the data that `place` belongs to: the last of its exchange, or the newest."""
         if place is None:
             return self.turns[-1] if self.turns else None
-        found = [turn for turn in self.turns if turn.exchange <= place.exchange]
-        return found[-1] if found else None
+        found = self.data.turn_of_exchange.get(place.exchange)
+        if found is None:
+            found = bisect_right(self.turns, place.exchange, key=lambda turn: turn.exchange) - 1
+        return self.turns[found] if found >= 0 else None
 
     def slots(self) -> Mapping[str, Json]:
         """The slots that the agent last told."""

@@ -4,13 +4,13 @@ import json
 import shlex
 
 from inspector.core.commands import FollowMode, SlotShape, Turn
-from inspector.core.entries import RequestSent
+from inspector.core.entries import PushReceived, RequestSent
 
 # What curl writes itself, and what it must not be told twice.
 _OWN_HEADERS = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
 
 
-def curl(request: RequestSent) -> str:
+def curl(request: RequestSent | PushReceived) -> str:
     """Return the request of an exchange; secrets stay masked as the log has them."""
     words = ["curl", "-X", request.method, request.url]
     for name, value in request.headers:

@@ -13,9 +13,9 @@ from inspector.tui.conversation import value_text
 from inspector.tui.json_tree import tree
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.views.data import ArtifactRow, TurnData
+from inspector.views.artifacts import ArtifactRow
+from inspector.views.data import TurnData
 from inspector.views.slots import SlotChange, SlotRow
-from inspector.wire.tree import at
 
 MOST_PARTS = 50
 NEWEST_CHARACTERS = 1500
@@ -124,19 +124,19 @@ class Data(BlockList):
             safe_line(artifact.name or artifact.artifact_id),
         )
         blocks = [_block(Line(title, tail=Content.styled(progress, ink.DIM)))]
-        if artifact.text:
-            blocks.append(_block(Line(Content(_newest(artifact.text)), 2)))
+        if artifact.pieces:
+            blocks.append(_block(Line(Content(_newest(artifact)), 2)))
         # the text parts are drawn above as the one text that they make
-        others = [part for part in artifact.parts if at(part, "kind") != "text"]
-        for number, part in enumerate(others[:MOST_PARTS], 1):
+        for number, part in enumerate(artifact.other_parts(MOST_PARTS), 1):
             blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part)
         return blocks
 
 
-def _newest(text: str) -> str:
+def _newest(artifact: ArtifactRow) -> str:
     """Return the end of a text that grows: what is new is there."""
+    text, is_all = artifact.newest(NEWEST_CHARACTERS)
     cut = len(text) - NEWEST_CHARACTERS
-    return safe_line(text) if cut <= 0 else f"… {safe_line(text[cut:])}"
+    return safe_line(text) if is_all and cut <= 0 else f"… {safe_line(text[max(0, cut) :])}"
 
 
 def _block(line: Line) -> Block:

@@ -36,7 +36,7 @@ class Timeline(BlockList):
         self.symbols = UNICODE
         self._tasks: Sequence[TaskRow] = ()
         self._drawn_tasks: dict[int, tuple[TaskRow, Drawn[Update], tuple[Block, ...]]] = {}
-        self._folded: set[int] = set()
+        self._folded: set[str] = set()
 
     def show_timeline(self, tasks: Sequence[TaskRow]) -> None:
         self._tasks = tasks
@@ -48,28 +48,24 @@ class Timeline(BlockList):
 
     def action_fold(self) -> None:
         block = self.current
-        if block is None or block.place is None:
+        if block is None:
             return
-        exchange = block.place.exchange
-        self._folded ^= {exchange}
-        self._drawn_tasks.pop(exchange, None)
+        name = block.name
+        self._folded ^= {name}
+        self._drawn_tasks.clear()
         self.show_timeline(self._tasks)
-        heading = next(
-            index
-            for index, shown in enumerate(self.blocks)
-            if shown.place is not None and shown.place.exchange == exchange
-        )
+        heading = next(index for index, shown in enumerate(self.blocks) if shown.name == name)
         self.cursor = min(heading, len(self.blocks) - 1)
 
     def _blocks(self, task: TaskRow) -> tuple[Block, ...]:
         known = self._drawn_tasks.get(task.exchange)
         if known is not None and known[0] is task:
             return known[2]
-        is_closed = task.exchange in self._folded
+        is_closed = _name(task) in self._folded
         drawn: Drawn[Update] = known[1] if known is not None else Drawn()
         drawn = Drawn() if is_closed else redraw(drawn, task.updates, lambda u: self._row(task, u))
         heading = Block(
-            Place(task.exchange, 0), (self._heading(task, is_closed),), f"task {task.exchange}"
+            Place(task.exchange, 0), (self._heading(task, is_closed),), _name(task)
         )
         blocks = (heading, *drawn.blocks)
         self._drawn_tasks[task.exchange] = (task, drawn, blocks)
@@ -91,9 +87,9 @@ class Timeline(BlockList):
         when = duration(update.at_ms - task.started_ms).rjust(_TIME_WIDTH)
         final = f" {self.symbols.final}" if update.is_final else ""
         first = Content.assemble((f"{when}  ", ink.DIM), self._event(update), (final, "bold"))
-        lines = [Line(first, 1, Content.styled(_lane(update.channel), ink.DIM))]
+        lines = [Line(first, 1, Content.styled(_lane(update), ink.DIM))]
         lines += [self._finding(finding) for finding in update.findings]
-        return Block(Place(task.exchange, update.seq), tuple(lines))
+        return Block(Place(update.exchange, update.seq), tuple(lines), _name(task))
 
     def _event(self, update: Update) -> Content:
         """Return the state, or what came in its stead: a chunk of an artifact, an error."""
@@ -116,9 +112,14 @@ class Timeline(BlockList):
         )
 
 
+def _name(task: TaskRow) -> str:
+    return f"task {task.exchange}"
+
+
 def _said(update: Update) -> str:
     return safe_line(update.text)
 
 
-def _lane(channel: Channel) -> str:
-    return channel.value.ljust(len(Channel.RESPONSE))
+def _lane(update: Update) -> str:
+    times = f"\N{MULTIPLICATION SIGN}{update.attempts} " if update.attempts > 1 else ""
+    return times + update.channel.value.ljust(len(Channel.RESPONSE))

@@ -10,7 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 
-from inspector.core.entries import FrameReceived, RequestSent, ResponseStarted
+from inspector.core.entries import (
+    FrameReceived,
+    PushReceived,
+    PushVerdict,
+    RequestSent,
+    ResponseStarted,
+)
 from inspector.tui import ink
 from inspector.tui.block import Block, Line
 from inspector.tui.block_list import BlockList
@@ -44,7 +50,7 @@ class Wire(Horizontal):
         self._exchanges: Sequence[Exchange] = ()
         self._place: Place | None = None
         self._drawn_rows: Drawn[Exchange] = Drawn()
-        self._drawn_parts: Drawn[RequestSent | ResponseStarted] = Drawn()
+        self._drawn_parts: Drawn[RequestSent | PushReceived | ResponseStarted] = Drawn()
         self._drawn_frames: Drawn[FrameReceived] = Drawn()
         self._shown: Exchange | None = None
 
@@ -117,14 +123,16 @@ class Wire(Horizontal):
             index = bisect_right(frames, self._place.seq, key=lambda frame: frame.seq) - 1
         return max(0, index // PAGE - 1) * PAGE
 
-    def _part(self, exchange: Exchange, part: RequestSent | ResponseStarted) -> Block:
-        if isinstance(part, RequestSent):
-            return _request(exchange, is_pretty=self.is_pretty)
-        return _response(exchange, part)
+    def _part(
+        self, exchange: Exchange, part: RequestSent | PushReceived | ResponseStarted
+    ) -> Block:
+        if isinstance(part, ResponseStarted):
+            return _response(exchange, part)
+        return _request(exchange, is_pretty=self.is_pretty)
 
     def _row(self, exchange: Exchange) -> Block:
         request = exchange.request
-        name = exchange.rpc_method or request.purpose.value
+        name = exchange.rpc_method or exchange.purpose or "push"
         text = Content.assemble((f"{exchange.id:>3} ", ink.DIM), safe_line(name))
         tail = Content.assemble(_outcome(exchange), *_marks(exchange, self.symbols.warning))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
@@ -133,6 +141,8 @@ class Wire(Horizontal):
 def _outcome(exchange: Exchange) -> Content:
     if exchange.failure is not None:
         return Content.styled(exchange.failure.kind.value, ink.BAD)
+    if exchange.push is not None:
+        return _answered(exchange.push)
     if exchange.response is None:
         return Content.styled("waiting…", ink.WARN)
     style = ink.BAD if exchange.response.status >= _FIRST_REFUSAL else ink.GOOD
@@ -140,15 +150,18 @@ def _outcome(exchange: Exchange) -> Content:
     return Content.assemble((str(exchange.response.status), style), (f" {elapsed:>7}", ink.DIM))
 
 
+def _answered(push: PushReceived) -> Content:
+    is_accepted = push.verdict is PushVerdict.ACCEPTED
+    status = "dropped" if push.status is None else str(push.status)
+    style = ink.GOOD if is_accepted else ink.BAD
+    return Content.assemble((status, style), (f" {push.verdict}", ink.DIM))
+
+
 def _marks(exchange: Exchange, warning: str) -> list[tuple[str, str]]:
-    worst = min((finding.severity for finding in exchange.findings), default=None, key=_rank)
+    worst = exchange.worst
     if worst is None or worst is Severity.HINT:
         return [("  ", ink.PLAIN)]
     return [(f" {warning}", ink.BAD if worst is Severity.ERROR else ink.WARN)]
-
-
-def _rank(severity: Severity) -> int:
-    return list(Severity).index(severity)
 
 
 def _skipped(count: int) -> Block:
@@ -158,7 +171,10 @@ def _skipped(count: int) -> Block:
 
 def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
     request = exchange.request
-    first = Content.assemble((f"→ {request.method} ", "bold"), (safe_line(request.url), "bold"))
+    arrow = "→" if exchange.push is None else "←"
+    first = Content.assemble(
+        (f"{arrow} {request.method} ", "bold"), (safe_line(request.url), "bold")
+    )
     lines = [Line(first, tail=_size(len(request.body)))]
     lines += _headers(request.headers)
     lines += [Line(text, 2) for text in body_lines(request.body, is_pretty=is_pretty)]
@@ -189,6 +205,8 @@ def _end(exchange: Exchange) -> list[Block]:
     if exchange.failure is not None:
         text = f"✗ {exchange.failure.kind.value}: {safe_line(exchange.failure.message)}"
         lines.append(Line(Content.styled(text, ink.BAD)))
+    elif exchange.push is not None:
+        lines.append(Line(Content.assemble("answered ", _answered(exchange.push))))
     elif exchange.total_ms is not None:
         total = f"ended after {duration(exchange.total_ms)}, {size(exchange.size_bytes)}"
         lines.append(Line(Content.styled(total, ink.DIM)))

@@ -6,16 +6,8 @@ from http import HTTPStatus
 from typing import assert_never
 
 from inspector.core.commands import Json
-from inspector.core.entries import (
-    Entry,
-    Failed,
-    FrameReceived,
-    Purpose,
-    PushReceived,
-    RequestSent,
-    ResponseEnded,
-    ResponseStarted,
-)
+from inspector.core.entries import FrameReceived, Purpose, RequestSent
+from inspector.views.reading import Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.card import check_placement, choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.tree import at, list_at, object_at, parse_json, text_at
@@ -70,14 +62,14 @@ class CardFold:
 EMPTY = CardFold()
 
 
-def step(view: CardFold, entry: Entry) -> CardFold:
+def step(view: CardFold, read: Read) -> CardFold:
     """Take a card from the reply to its request; anything that is no JSON object is left out."""
-    match entry:
-        case RequestSent():
-            if entry.purpose is not Purpose.CARD:
+    match read:
+        case Asked(entry, call):
+            if call.purpose is not Purpose.CARD:
                 return view
             return replace(view, asked={**view.asked, entry.exchange: entry})
-        case FrameReceived():
+        case Heard(entry):
             request = view.asked.get(entry.exchange)
             if request is None:
                 return view
@@ -85,17 +77,19 @@ def step(view: CardFold, entry: Entry) -> CardFold:
             if not isinstance(card, dict):
                 return view
             return replace(view, card=read_card(card, entry, request.url))
-        case ResponseStarted():
+        case Began(entry):
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
-        case ResponseEnded() | Failed():
+        case Over(entry):
             return _forget(view, entry.exchange)
-        case PushReceived():
+        case Pushed():
             return view
         case _ as never:
             assert_never(never)
 
 
 def _forget(view: CardFold, exchange: int) -> CardFold:
+    if exchange not in view.asked:
+        return view
     return replace(view, asked={key: one for key, one in view.asked.items() if key != exchange})
 
 

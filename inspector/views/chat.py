@@ -3,26 +3,16 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import assert_never
 
 from inspector.core.commands import Json
-from inspector.core.entries import (
-    ASIDE,
-    Entry,
-    Failed,
-    FrameReceived,
-    Purpose,
-    PushReceived,
-    RequestSent,
-    ResponseEnded,
-    ResponseStarted,
-)
-from inspector.views import exchanges
-from inspector.views.exchanges import Exchange, Exchanges, find, reply_of
+from inspector.views.exchanges import Exchange, begin, extend
+from inspector.views.index import Index
 from inspector.views.problems import problem_of
+from inspector.views.reading import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
 from inspector.views.series import Series
-from inspector.wire.jsonrpc import read_request
-from inspector.wire.results import Result, read_result, texts
+from inspector.wire.results import Result, texts
 from inspector.wire.slots import read_slots, strip_markers
 from inspector.wire.states import is_resting, parse_state
 from inspector.wire.tree import list_at
@@ -64,36 +54,51 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """`said` in order; `running` holds the exchanges under way, `told` what each task last said."""
+    """`said` in order; `running` are the exchanges under way, `streamed` their artifacts' text.
+
+    `told` knows what each task has said, and `turns` how often it was spoken to, so that
+    what several lanes bring is said once, and what is said again in a later turn is said again.
+    """
 
     said: Series[Said] = field(default_factory=Series[Said])
-    running: Exchanges = field(default_factory=Series[Exchange])
-    streamed: Mapping[int, str] = field(default_factory=dict[int, str])
-    told: Mapping[str, Said] = field(default_factory=dict[str, Said])
+    running: Mapping[int, Exchange] = field(default_factory=dict[int, Exchange])
+    streamed: Mapping[int, Series[str]] = field(default_factory=dict[int, Series[str]])
+    told: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
+    turns: Index[str, int] = field(default_factory=Index[str, int])
 
 
 EMPTY = Chat()
 
 
-def step(view: Chat, entry: Entry) -> Chat:
-    """Add what `entry` brings to the conversation: a turn, an answer or a problem."""
-    if isinstance(entry, RequestSent) and entry.purpose in ASIDE:
+def step(view: Chat, read: Read) -> Chat:
+    """Add what `read` brings to the conversation: a turn, an answer or a problem."""
+    if isinstance(read, Pushed):
+        if read.result is None or not read.is_news:
+            return view
+        return _answer(view, read.entry, read.result)
+    if read.call.is_aside:
         return view
-    view = replace(view, running=exchanges.step(view.running, entry))
-    exchange = find(view.running, entry.exchange)
+    if isinstance(read, Asked):
+        running = {**view.running, read.entry.exchange: begin(read)}
+        return _ask(replace(view, running=running), read)
+    exchange = view.running.get(read.entry.exchange)
     if exchange is None:
         return view
-    match entry:
-        case RequestSent():
-            return _ask(view, entry)
-        case ResponseStarted() | PushReceived():
-            return view
-        case FrameReceived():
-            return _answer(view, entry)
-        case ResponseEnded() | Failed():
-            return _close(view, exchange, entry)
+    exchange = extend(exchange, read)
+    match read:
+        case Began():
+            return _with_running(view, exchange)
+        case Heard(entry, _, _, result):
+            view = _with_running(view, exchange)
+            return view if result is None else _answer(view, entry, result)
+        case Over():
+            return _close(view, exchange, read)
         case _ as never:
             assert_never(never)
+
+
+def _with_running(view: Chat, exchange: Exchange) -> Chat:
+    return replace(view, running={**view.running, exchange.id: exchange})
 
 
 def read_offers(text: str) -> tuple[str, tuple[Offer, ...]]:
@@ -116,10 +121,10 @@ def _read_offer(line: str) -> Offer | None:
     return Offer(int(match[1]), title, match[3] if match[3] is not None else title)
 
 
-def _ask(view: Chat, request: RequestSent) -> Chat:
-    if request.purpose not in (Purpose.SEND, Purpose.STREAM):
+def _ask(view: Chat, asked: Asked) -> Chat:
+    if asked.call.purpose not in STARTS_TASK:
         return view
-    params = read_request(request.body).params
+    request, params = asked.entry, asked.params
     slots, shapes = read_slots(params)
     text = "\n".join(texts(tuple(list_at(params, "message", "parts"))))
     said = Said(
@@ -131,62 +136,73 @@ def _ask(view: Chat, request: RequestSent) -> Chat:
         slots=slots,
         slot_shapes=shapes,
     )
+    task_id = asked.call.task_id
+    if task_id is not None:
+        view = replace(view, turns=view.turns.set(task_id, view.turns.get(task_id, 0) + 1))
     return replace(view, said=view.said.append(said))
 
 
-def _answer(view: Chat, frame: FrameReceived) -> Chat:
-    reply = reply_of(frame)
-    if reply is None or reply.problem or reply.error is not None:
-        return view
-    result = read_result(reply.result)
+def _answer(view: Chat, source: Source, result: Result) -> Chat:
     if result.kind == "artifact-update":
-        streamed = view.streamed.get(frame.exchange, "") + _artifact_text(result)
-        return replace(view, streamed={**view.streamed, frame.exchange: streamed})
+        return _stream(view, source, result)
     text = "\n\n".join(texts(result.parts))
     if not text and not is_resting(parse_state(result.state or "")):
-        return view if result.kind != "message" else _tell(view, frame, result, text)
-    text = text or _artifact_text(result) or view.streamed.get(frame.exchange, "")
-    return _tell(view, frame, result, text)
+        return view if result.kind != "message" else _tell(view, source, result, text)
+    text = text or _artifact_text(result) or "".join(view.streamed.get(source.exchange, ()))
+    return _tell(view, source, result, text)
 
 
-def _tell(view: Chat, frame: FrameReceived, result: Result, text: str) -> Chat:
-    """Add the agent's words, unless the task has already said just this."""
+def _stream(view: Chat, source: Source, result: Result) -> Chat:
+    """Keep a chunk's text until the task ends, should the end be silent."""
+    if source.exchange not in view.running:
+        return view
+    before = view.streamed.get(source.exchange) or Series()
+    streamed = before.append(_artifact_text(result))
+    return replace(view, streamed={**view.streamed, source.exchange: streamed})
+
+
+def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
+    """Add the agent's words, unless the task has said just this in this turn."""
     text, offers = read_offers(text)
+    if result.task_id is not None:
+        turn = view.turns.get(result.task_id, 0)
+        key = (result.task_id, _digest(f"{turn} {result.state} {text}"))
+        if key in view.told:
+            return view
+        view = replace(view, told=view.told.set(key, True))
     said = Said(
-        seq=frame.seq,
-        at_ms=frame.at_ms,
-        exchange=frame.exchange,
+        seq=source.seq,
+        at_ms=source.at_ms,
+        exchange=source.exchange,
         speaker="agent",
         text=text,
         state=result.state,
         offers=offers,
     )
-    key = result.task_id
-    if key is not None:
-        before = view.told.get(key)
-        if before is not None and (before.text, before.state) == (said.text, said.state):
-            return view
-        view = replace(view, told={**view.told, key: said})
     return replace(view, said=view.said.append(said))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _artifact_text(result: Result) -> str:
     return "".join(text for artifact in result.artifacts for text in texts(artifact.parts))
 
 
-def _close(view: Chat, exchange: Exchange, entry: ResponseEnded | Failed) -> Chat:
+def _close(view: Chat, exchange: Exchange, over: Over) -> Chat:
     """Forget the exchange; where it failed, say so in the conversation."""
-    others = Series(one for one in view.running if one.id != exchange.id)
+    running = {key: one for key, one in view.running.items() if key != exchange.id}
     streamed = {key: text for key, text in view.streamed.items() if key != exchange.id}
-    view = replace(view, running=others, streamed=streamed)
+    view = replace(view, running=running, streamed=streamed)
     problem = problem_of(exchange)
     if problem is None:
         return view
     lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
     said = Said(
-        seq=entry.seq,
-        at_ms=entry.at_ms,
-        exchange=entry.exchange,
+        seq=over.entry.seq,
+        at_ms=over.entry.at_ms,
+        exchange=exchange.id,
         speaker="agent",
         text="",
         problem="\n".join(lines),

@@ -1,180 +1,202 @@
 """The structured output: Rasa's DataPart field by field, every DataPart and artifact as a tree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from inspector.core.commands import Json
-from inspector.core.entries import (
-    ASIDE,
-    Entry,
-    Failed,
-    FrameReceived,
-    PushReceived,
-    RequestSent,
-    ResponseEnded,
-    ResponseStarted,
+from inspector.core.entries import Channel, RequestSent
+from inspector.views.artifacts import Artifacts, take
+from inspector.views.index import Index
+from inspector.views.reading import (
+    STARTS_TASK,
+    Asked,
+    Began,
+    Call,
+    Heard,
+    Over,
+    Pushed,
+    Read,
+    Source,
+    result_of,
 )
-from inspector.views.exchanges import reply_of
 from inspector.views.series import Series
 from inspector.views.slots import SlotRow, compare
 from inspector.wire.jsonrpc import read_request
-from inspector.wire.results import ArtifactChunk, Result, data_parts, read_result, texts
+from inspector.wire.results import PUSH_CONFIG, Result, data_parts
 from inspector.wire.slots import read_slots
-from inspector.wire.tree import at, text_at
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactRow:
-    """An artifact as assembled so far from `chunks` updates; `is_complete` after its last."""
-
-    artifact_id: str
-    name: str
-    text: str
-    parts: tuple[Json, ...]
-    chunks: int
-    is_complete: bool
+from inspector.wire.tree import at
 
 
 @dataclass(frozen=True, slots=True)
 class TurnData:
-    """What one turn brought. `seq` names the entry; `parts` are the contents of its DataParts."""
+    """What one turn brought, read from the entries that hold it when somebody looks.
+
+    `seq` names the newest entry; `told` holds the DataParts that count and `told_slots` those with
+    slots; `before` held the slots of the context before the turn. `is_continued`: the
+    conversation was under way before the log began, so a missing `before` says nothing.
+    """
 
     seq: int
     exchange: int
-    context_id: str | None
-    state: str | None
-    active_flow: str | None
-    slots: tuple[SlotRow, ...]
-    persisted_slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    reason: str | None = None
-    error_type: str | None = None
-    error_info: Json = None
-    parts: tuple[Json, ...] = ()
-    artifacts: tuple[ArtifactRow, ...] = ()
+    context_id: str | None = None
+    state: str | None = None
+    told: Source | None = None
+    told_slots: Source | None = None
+    before: Source | None = None
+    asked: RequestSent | None = None
+    is_continued: bool = False
+    artifacts: Artifacts = field(default_factory=Artifacts)
+
+    @property
+    def parts(self) -> tuple[Json, ...]:
+        """The contents of the DataParts."""
+        return _contents(self.told)
+
+    @property
+    def slots(self) -> tuple[SlotRow, ...]:
+        """The slots, with what changed since the turn before."""
+        before = _slots_of(self.before)
+        if before is None and not self.is_continued:
+            before = {}
+        after = _slots_of(self.told_slots)
+        params = read_request(self.asked.body).params if self.asked is not None else None
+        seeded, _ = read_slots(params)
+        return compare(before, (before or {}) if after is None else after, seeded)
+
+    @property
+    def active_flow(self) -> str | None:
+        return _text(_last(self.parts, "active_flow"))
+
+    @property
+    def persisted_slots(self) -> Mapping[str, Json]:
+        value = _last(self.parts, "persisted_slots")
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def reason(self) -> str | None:
+        return _text(_last(self.parts, "reason"))
+
+    @property
+    def error_type(self) -> str | None:
+        return _text(_last(self.parts, "error_type"))
+
+    @property
+    def error_info(self) -> Json:
+        return _last(self.parts, "error_info")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn that may still learn more: its place, what it seeded, what the context knew before.
+    """An exchange whose replies add to a turn: to the one at `place`, once there is one."""
 
-    `before` is None in a conversation that was under way before the log began.
-    """
-
-    seeded: Mapping[str, Json]
+    asked: RequestSent
     is_continued: bool
     place: int | None = None
-    before: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DataView:
-    """`turns` in order; `slots` is what each context's agent told last."""
+    """`turns` in order; `slots` is where each context's agent told its slots last."""
 
     turns: Series[TurnData] = field(default_factory=Series[TurnData])
-    slots: Mapping[str | None, Mapping[str, Json]] = field(
-        default_factory=dict[str | None, Mapping[str, Json]]
-    )
+    slots: Index[str | None, Source] = field(default_factory=Index[str | None, Source])
+    turn_of_task: Index[str, int] = field(default_factory=Index[str, int])
+    turn_of_exchange: Index[int, int] = field(default_factory=Index[int, int])
     running: Mapping[int, OpenTurn] = field(default_factory=dict[int, OpenTurn])
 
 
 EMPTY = DataView()
 
 
-def step(view: DataView, entry: Entry) -> DataView:
-    """Add the data of a reply to the turn of its exchange."""
-    match entry:
-        case RequestSent():
-            if entry.purpose in ASIDE:
+def step(view: DataView, read: Read) -> DataView:
+    """Add the data of a reply or notification to its turn."""
+    match read:
+        case Asked(entry, call):
+            if call.is_aside:
                 return view
-            params = read_request(entry.body).params
-            seeded, _ = read_slots(params)
-            opened = OpenTurn(seeded, text_at(params, "message", "contextId") is not None)
+            opened = OpenTurn(entry, call.context_id is not None)
             return replace(view, running={**view.running, entry.exchange: opened})
-        case ResponseStarted() | PushReceived():
-            return view
-        case FrameReceived():
-            reply = reply_of(entry) if entry.exchange in view.running else None
-            if reply is None or reply.problem or reply.error is not None:
+        case Heard(entry, call, _, result):
+            opened = view.running.get(entry.exchange)
+            if opened is None or result is None or result.kind == PUSH_CONFIG:
                 return view
-            return _learn(view, entry, read_result(reply.result))
-        case ResponseEnded() | Failed():
+            return _hear(view, opened, read, result)
+        case Over(entry):
+            if entry.exchange not in view.running:
+                return view
             others = {key: one for key, one in view.running.items() if key != entry.exchange}
             return replace(view, running=others)
+        case Pushed(entry, result):
+            if result is None or not read.is_news:
+                return view
+            place = view.turn_of_task.get(result.task_id or "")
+            if place is None:
+                view, place = _open(view, result, TurnData(entry.seq, entry.exchange))
+            return _learn(view, place, entry, Channel.PUSH, result)
+        case Began():
+            return view
         case _ as never:
             assert_never(never)
 
 
-def _learn(view: DataView, frame: FrameReceived, result: Result) -> DataView:
-    """Open the turn at its first result, then let each result add to it."""
-    running = view.running[frame.exchange]
-    if running.place is None:
-        before = view.slots.get(result.context_id)
-        if before is None and not running.is_continued:
-            before = {}
-        running = replace(running, place=len(view.turns), before=before)
-        turn = TurnData(frame.seq, frame.exchange, None, None, None, ())
-        view = replace(
-            view,
-            turns=view.turns.append(turn),
-            running={**view.running, frame.exchange: running},
+def _hear(view: DataView, opened: OpenTurn, heard: Heard, result: Result) -> DataView:
+    """Open the turn at its first result, then let each result that is news add to it."""
+    entry, place = heard.entry, opened.place
+    if place is None and heard.call.purpose not in STARTS_TASK:
+        place = view.turn_of_task.get(_task_of(heard.call, result))
+    if place is None:
+        turn = TurnData(
+            entry.seq, entry.exchange, asked=opened.asked, is_continued=opened.is_continued
         )
-    place = running.place or 0
+        view, place = _open(view, result, turn)
+    if opened.place is None:
+        opened = replace(opened, place=place)
+        view = replace(view, running={**view.running, entry.exchange: opened})
+    return _learn(view, place, entry, entry.channel, result) if heard.is_news else view
+
+
+def _task_of(call: Call, result: Result) -> str:
+    return result.task_id or call.task_id or ""
+
+
+def _open(view: DataView, result: Result, turn: TurnData) -> tuple[DataView, int]:
+    place = len(view.turns)
+    turn = replace(turn, before=view.slots.get(result.context_id))
+    return replace(view, turns=view.turns.append(turn)), place
+
+
+def _learn(view: DataView, place: int, entry: Source, channel: Channel, result: Result) -> DataView:
+    turn = view.turns[place]
     contents = data_parts(result.parts)
-    told = _slots_told(contents)
-    after = (running.before or {}) if told is None else told
-    turn = _add(view.turns[place], frame, result, contents)
-    if told is not None or not turn.slots:
-        turn = replace(turn, slots=compare(running.before, after, running.seeded))
-    if told is not None:
-        view = replace(view, slots={**view.slots, turn.context_id: told})
-    return replace(view, turns=view.turns.set(place, turn))
-
-
-def _add(
-    turn: TurnData, frame: FrameReceived, result: Result, contents: tuple[Json, ...]
-) -> TurnData:
+    has_slots = isinstance(_last(contents, "slots"), dict)
     turn = replace(
         turn,
-        seq=frame.seq,
+        seq=entry.seq,
         context_id=turn.context_id or result.context_id,
         state=result.state or turn.state,
-        artifacts=assemble(turn.artifacts, result.artifacts),
+        told=entry if contents else turn.told,
+        told_slots=entry if has_slots else turn.told_slots,
+        artifacts=take(turn.artifacts, result, entry, channel, is_open=view.running.__contains__),
     )
-    if not contents:
-        return turn
-    return replace(
-        turn,
-        parts=contents,
-        active_flow=_last_text(contents, "active_flow"),
-        persisted_slots=_last_object(contents, "persisted_slots"),
-        reason=_last_text(contents, "reason"),
-        error_type=_last_text(contents, "error_type"),
-        error_info=_last(contents, "error_info"),
-    )
+    view = replace(view, turns=view.turns.set(place, turn))
+    if view.turn_of_exchange.get(entry.exchange) != place:
+        found = view.turn_of_exchange.set(entry.exchange, place)
+        view = replace(view, turn_of_exchange=found)
+    if has_slots:
+        view = replace(view, slots=view.slots.set(turn.context_id, entry))
+    if result.task_id is not None and view.turn_of_task.get(result.task_id) != place:
+        view = replace(view, turn_of_task=view.turn_of_task.set(result.task_id, place))
+    return view
 
 
-def assemble(
-    rows: tuple[ArtifactRow, ...], chunks: Iterable[ArtifactChunk]
-) -> tuple[ArtifactRow, ...]:
-    """`rows` with `chunks` appended to their artifacts, or replacing them."""
-    by_id = {row.artifact_id: row for row in rows}
-    for chunk in chunks:
-        before = by_id.get(chunk.artifact_id) if chunk.is_append else None
-        text = "".join(texts(chunk.parts))
-        by_id[chunk.artifact_id] = ArtifactRow(
-            artifact_id=chunk.artifact_id,
-            name=chunk.name or (before.name if before else ""),
-            text=before.text + text if before else text,
-            parts=before.parts + chunk.parts if before else chunk.parts,
-            chunks=before.chunks + 1 if before else 1,
-            is_complete=chunk.is_last,
-        )
-    return tuple(by_id.values())
+def _contents(source: Source | None) -> tuple[Json, ...]:
+    result = None if source is None else result_of(source)
+    return () if result is None else data_parts(result.parts)
 
 
-def _slots_told(contents: tuple[Json, ...]) -> dict[str, Json] | None:
-    slots = _last(contents, "slots")
+def _slots_of(source: Source | None) -> dict[str, Json] | None:
+    slots = _last(_contents(source), "slots")
     return slots if isinstance(slots, dict) else None
 
 
@@ -183,11 +205,5 @@ def _last(contents: tuple[Json, ...], name: str) -> Json:
     return next((one for part in reversed(contents) if (one := at(part, name)) is not None), None)
 
 
-def _last_text(contents: tuple[Json, ...], name: str) -> str | None:
-    value = _last(contents, name)
+def _text(value: Json) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _last_object(contents: tuple[Json, ...], name: str) -> dict[str, Json]:
-    value = _last(contents, name)
-    return value if isinstance(value, dict) else {}

@@ -1,42 +1,51 @@
 """The wire view: every exchange with its raw request, frames and times."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, overload
 
 from inspector.core.entries import (
-    ASIDE,
-    Channel,
-    Entry,
     Failed,
     FrameReceived,
     Purpose,
     PushReceived,
     RequestSent,
-    ResponseEnded,
     ResponseStarted,
+)
+from inspector.views.index import Index
+from inspector.views.reading import (
+    STREAMS,
+    Asked,
+    Began,
+    Heard,
+    Over,
+    Pushed,
+    Read,
+    header,
+    reply_of,
 )
 from inspector.views.series import Series
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import Reply, read_reply, read_request
-from inspector.wire.progress import Progress, advance, check_end
-from inspector.wire.results import read_result
-from inspector.wire.sse import parse_event
-from inspector.wire.validate import STREAMING, check_reply, check_termination
+from inspector.wire.jsonrpc import Reply
+from inspector.wire.progress import Progress
 
-STREAMS = frozenset({Purpose.STREAM, Purpose.RESUBSCRIBE})
-EVENT_STREAM = "text/event-stream"
+__all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "reply_of", "step"]
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`rpc_method` is None for a card; times are ms since the request was sent, None until then.
+    """One request with all that came of it; times are ms since it was sent, None until then.
 
-    `progress` is how far the task has come by this exchange alone.
+    A request to the push receiver is an exchange, too: its `purpose` is None, and what we
+    answered stands in the request. `rpc_method` is None for it and for a card.
+    `progress` is how far the task has come by this exchange alone; `answer` is the last frame
+    with a reply that could be read, `worst` the gravest severity found.
     """
 
     id: int
-    request: RequestSent
+    request: RequestSent | PushReceived
     rpc_method: str | None
     response: ResponseStarted | None = None
     frames: Series[FrameReceived] = field(default_factory=Series[FrameReceived])
@@ -47,146 +56,147 @@ class Exchange:
     findings: Series[Finding] = field(default_factory=Series[Finding])
     connect_ms: float | None = None
     progress: Progress = field(default_factory=Progress)
+    answer: FrameReceived | None = None
+    has_read_answer: bool = False
+    worst: Severity | None = None
+
+    @property
+    def purpose(self) -> Purpose | None:
+        return self.request.purpose if isinstance(self.request, RequestSent) else None
+
+    @property
+    def push(self) -> PushReceived | None:
+        """The notification, where the agent began the exchange."""
+        return self.request if isinstance(self.request, PushReceived) else None
 
     @property
     def is_stream(self) -> bool:
-        return self.request.purpose in STREAMS
+        return self.purpose in STREAMS
+
+    @property
+    def is_running(self) -> bool:
+        return self.total_ms is None
 
     @property
     def last_reply(self) -> Reply | None:
         """The last reply that could be read; where none could, the last that came at all."""
-        last: Reply | None = None
-        for frame in reversed(self.frames):
-            reply = reply_of(frame)
-            if reply is not None and not reply.problem:
-                return reply
-            last = last or reply
-        return last
+        return None if self.answer is None else reply_of(self.answer)
 
 
-Exchanges: TypeAlias = Series[Exchange]
+@dataclass(frozen=True, slots=True, eq=False)
+class Exchanges(Sequence[Exchange]):
+    """A sequence of exchanges in the order in which they began."""
 
-EMPTY: Exchanges = Series()
+    rows: Series[Exchange] = field(default_factory=Series[Exchange])
+    places: Index[int, int] = field(default_factory=Index[int, int])
+    open: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def running(self) -> tuple[Exchange, ...]:
+        """Those under way, oldest first; costs as much as there are of them."""
+        return tuple(self.rows[place] for place in self.open.values())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Exchange]:
+        return iter(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Exchange: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Exchange, ...]: ...
+    def __getitem__(self, index: int | slice) -> Exchange | tuple[Exchange, ...]:
+        return self.rows[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Exchanges):
+            return NotImplemented
+        return (self.rows, self.places, self.open) == (other.rows, other.places, other.open)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
 
 
-def step(view: Exchanges, entry: Entry) -> Exchanges:
-    """Add `entry` to its exchange; an entry of an exchange that never began is left out."""
-    if isinstance(entry, RequestSent):
-        method = None
-        if entry.purpose not in ASIDE:
-            method = read_request(entry.body).method
-        progress = begin_progress(entry)
-        return view.append(Exchange(entry.exchange, entry, method, progress=progress))
-    index = index_of(view, entry.exchange)
-    if index is None or isinstance(entry, PushReceived):
+EMPTY = Exchanges()
+
+
+def step(view: Exchanges, read: Read) -> Exchanges:
+    """Add `read` to its exchange, or begin one with it."""
+    if isinstance(read, Asked | Pushed):
+        place = len(view.rows)
+        begun = begin(read)
+        return Exchanges(
+            view.rows.append(begun),
+            view.places.set(begun.id, place),
+            {**view.open, begun.id: place} if begun.is_running else view.open,
+        )
+    place = view.places.get(read.entry.exchange)
+    if place is None:
         return view
-    return view.set(index, _extend(view[index], entry))
-
-
-def index_of(view: Exchanges, exchange: int) -> int | None:
-    """The place of an exchange; the newest are looked at first."""
-    places = range(len(view) - 1, -1, -1)
-    return next((place for place in places if view[place].id == exchange), None)
+    rows = view.rows.set(place, extend(view.rows[place], read))
+    if isinstance(read, Over):
+        still_open = {key: one for key, one in view.open.items() if key != read.entry.exchange}
+        return replace(view, rows=rows, open=still_open)
+    return replace(view, rows=rows)
 
 
 def find(view: Exchanges, exchange: int) -> Exchange | None:
-    index = index_of(view, exchange)
-    return None if index is None else view[index]
+    place = view.places.get(exchange)
+    return None if place is None else view.rows[place]
 
 
-def reply_of(frame: FrameReceived) -> Reply | None:
-    """The JSON-RPC reply in `frame`; None for an event without data, such as a keep-alive."""
-    if frame.channel is not Channel.SSE:
-        return read_reply(frame.raw)
-    event = parse_event(frame.raw)
-    return None if event.data is None else read_reply(event.data)
+def begin(read: Asked | Pushed) -> Exchange:
+    """The exchange as its request opens it; a notification comes whole."""
+    entry = read.entry
+    if isinstance(read, Asked):
+        call = read.call
+        return Exchange(entry.exchange, entry, call.request.method, progress=call.progress)
+    exchange = Exchange(entry.exchange, entry, None, first_byte_ms=0.0, total_ms=0.0)
+    return _with_findings(exchange, read.findings)
 
 
-def begin_progress(request: RequestSent) -> Progress:
-    return Progress(is_continued=request.purpose is Purpose.RESUBSCRIBE)
+_Later: TypeAlias = Began | Heard | Over
 
 
-def _extend(
-    exchange: Exchange, entry: ResponseStarted | FrameReceived | ResponseEnded | Failed
-) -> Exchange:
-    since_ms = entry.at_ms - exchange.request.at_ms
-    match entry:
-        case ResponseStarted():
-            return replace(
-                exchange,
-                response=entry,
-                first_byte_ms=since_ms,
-                connect_ms=entry.connect_ms,
-                findings=exchange.findings.extend(_check_response(exchange, entry)),
+def extend(exchange: Exchange, read: _Later) -> Exchange:
+    """`exchange` with what came of it next."""
+    since_ms = read.entry.at_ms - exchange.request.at_ms
+    match read:
+        case Began(entry):
+            exchange = replace(
+                exchange, response=entry, first_byte_ms=since_ms, connect_ms=entry.connect_ms
             )
-        case FrameReceived():
-            return _add_frame(exchange, entry)
-        case ResponseEnded():
-            return replace(
-                exchange, total_ms=since_ms, findings=exchange.findings.extend(_check_end(exchange))
-            )
-        case Failed():
-            return replace(exchange, failure=entry, total_ms=since_ms)
+        case Heard():
+            exchange = _add_frame(exchange, read)
+        case Over(entry):
+            failure = entry if isinstance(entry, Failed) else None
+            exchange = replace(exchange, failure=failure, total_ms=since_ms)
         case _ as never:
             assert_never(never)
+    return _with_findings(exchange, read.findings)
 
 
-def _add_frame(exchange: Exchange, frame: FrameReceived) -> Exchange:
-    progress, findings = exchange.progress, exchange.findings
-    if exchange.request.purpose not in ASIDE:
-        progress, found = check_frame(exchange.request, exchange.progress, frame)
-        findings = findings.extend(found)
+def _add_frame(exchange: Exchange, heard: Heard) -> Exchange:
+    is_read = heard.reply is not None and not heard.reply.problem
+    is_answer = is_read or (heard.reply is not None and not exchange.has_read_answer)
     return replace(
         exchange,
-        frames=exchange.frames.append(frame),
-        size_bytes=exchange.size_bytes + len(frame.raw),
-        progress=progress,
-        findings=findings,
+        frames=exchange.frames.append(heard.entry),
+        size_bytes=exchange.size_bytes + len(heard.entry.raw),
+        progress=heard.call.progress,
+        answer=heard.entry if is_answer else exchange.answer,
+        has_read_answer=exchange.has_read_answer or is_read,
     )
 
 
-def check_frame(
-    request: RequestSent, progress: Progress, frame: FrameReceived
-) -> tuple[Progress, tuple[Finding, ...]]:
-    """How far the task is after `frame`, and everything that is wrong with the frame."""
-    found: tuple[Finding, ...] = ()
-    if frame.channel is Channel.SSE:
-        found = check_termination(parse_event(frame.raw).is_terminated)
-    reply = reply_of(frame)
-    if reply is None:
-        return progress, found
-    found += check_reply(reply, read_request(request.body))
-    if reply.error is not None:
-        # an error ends a stream as well as a final update does
-        return replace(progress, is_final=True), found
-    if reply.problem:
-        return progress, found
-    progress, contradictions = advance(progress, read_result(reply.result))
-    return progress, found + contradictions
-
-
-def _check_response(exchange: Exchange, response: ResponseStarted) -> tuple[Finding, ...]:
-    """The media type of a successful reply (A2A 0.3 §3.2.1, §3.3)."""
-    if exchange.request.purpose in ASIDE or response.status >= HTTPStatus.MULTIPLE_CHOICES:
-        return ()
-    media_type = header(response, "content-type").partition(";")[0].strip().lower()
-    allowed = (EVENT_STREAM, "application/json") if exchange.is_stream else ("application/json",)
-    if media_type in allowed:
-        return ()
-    expected = " or ".join(allowed)
-    text = f"content type {media_type[:80]!r}, expected {expected}"
-    return (Finding(Severity.WARNING, "A2A 0.3 §3.2.1", "$", text),)
-
-
-def _check_end(exchange: Exchange) -> tuple[Finding, ...]:
-    """A stream ends with its final update, unless an HTTP error stood in its place."""
-    response = exchange.response
-    if not exchange.is_stream or response is None or response.status >= HTTPStatus.MULTIPLE_CHOICES:
-        return ()
-    if not exchange.frames:
-        return (Finding(Severity.ERROR, STREAMING, "$", "the stream held no event"),)
-    return check_end(exchange.progress)
-
-
-def header(response: ResponseStarted, name: str) -> str:
-    return next((value for key, value in response.headers if key.lower() == name), "")
+def _with_findings(exchange: Exchange, findings: tuple[Finding, ...]) -> Exchange:
+    if not findings:
+        return exchange
+    severities = [finding.severity for finding in findings]
+    known = [exchange.worst] if exchange.worst is not None else []
+    return replace(
+        exchange,
+        findings=exchange.findings.extend(findings),
+        worst=min(severities + known, key=_RANKS.__getitem__),
+    )

@@ -47,7 +47,7 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_failure(exchange, exchange.failure)
     if exchange.total_ms is None:
         return None
-    if exchange.request.purpose is Purpose.CARD:
+    if exchange.purpose is Purpose.CARD:
         return _of_card(exchange)
     reply = exchange.last_reply
     if reply is not None and reply.error is not None:
@@ -223,7 +223,7 @@ def _status(exchange: Exchange) -> int | None:
 
 
 def _outstanding(exchange: Exchange) -> str:
-    is_card = exchange.request.purpose is Purpose.CARD
+    is_card = exchange.purpose is Purpose.CARD
     what = "the agent's card" if is_card else f"the answer to {exchange.rpc_method}"
     task = exchange.progress.task_id
     since = f", for {exchange.total_ms:.0f} ms" if exchange.total_ms is not None else ""

@@ -2,40 +2,42 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import assert_never
 
 from inspector.core.entries import (
-    ASIDE,
     Channel,
-    Entry,
     Failed,
     FrameReceived,
     Purpose,
     PushReceived,
-    RequestSent,
+    PushVerdict,
     ResponseEnded,
-    ResponseStarted,
 )
-from inspector.views.exchanges import STREAMS, begin_progress, check_frame, reply_of
+from inspector.views.index import Index
+from inspector.views.reading import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
 from inspector.views.series import Series
-from inspector.wire.findings import Finding
-from inspector.wire.jsonrpc import Reply, read_request
-from inspector.wire.progress import Progress, check_end
-from inspector.wire.results import Result, read_result, texts
-from inspector.wire.states import parse_state
-from inspector.wire.tree import Json, list_at, text_at
+from inspector.wire.findings import Finding, Severity
+from inspector.wire.jsonrpc import Reply
+from inspector.wire.results import KINDS, Result, texts
+from inspector.wire.states import is_resting, parse_state
+from inspector.wire.tree import Json, encode_json, list_at
 
-STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
+# An agent at work that says nothing for this long leaves a gap that is worth a word.
+GAP_MS = 10_000.0
+_TOLD = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One thing that was learnt of a task. `seq` names the entry it came from.
+    """One thing that was learnt of a task. `exchange` and `seq` name the entry it came from.
 
-    `kind` is the wire's: task, status-update, artifact-update, message; or error.
-    `state` is the wire's spelling, None where the update carries none.
+    `kind` is the wire's: task, status-update, artifact-update, message; or error, push-config.
+    `state` is the wire's spelling, None where the update carries none. `attempts` counts the
+    polls that told just this, the last of them at `last_ms`.
     """
 
+    exchange: int
     seq: int
     at_ms: float
     delta_ms: float
@@ -45,13 +47,24 @@ class Update:
     is_final: bool
     text: str
     findings: tuple[Finding, ...] = ()
+    attempts: int = 1
+    last_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastPoll:
+    """The newest update by polls: its place among the row's, and what stands for its content."""
+
+    place: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
     """A turn and its task; `task_id` is None until the agent has named one.
 
-    `elapsed_ms` is None while the exchange that started it is under way.
+    `elapsed_ms` is None while the exchange that started it is under way. `lanes` are the
+    channels by which its updates came.
     """
 
     exchange: int
@@ -63,116 +76,114 @@ class TaskRow:
     updates: Series[Update]
     state: str | None
     elapsed_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Following:
-    """An exchange under way: the row it writes to, and how far it has come."""
-
-    request: RequestSent
-    row: int
-    progress: Progress
-    status: int | None = None
-    has_reply: bool = False
+    lanes: frozenset[Channel] = frozenset()
+    last_poll: LastPoll | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """`rows` in the order in which the tasks began; `following` holds the exchanges under way."""
+    """`rows` in the order in which the tasks began; `row_of_call` those of exchanges under way.
+
+    `strays` is the row of the notifications that name no task.
+    """
 
     rows: Series[TaskRow] = field(default_factory=Series[TaskRow])
-    row_of_task: Mapping[str, int] = field(default_factory=dict[str, int])
-    following: Mapping[int, Following] = field(default_factory=dict[int, Following])
+    row_of_task: Index[str, int] = field(default_factory=Index[str, int])
+    row_of_call: Mapping[int, int] = field(default_factory=dict[int, int])
+    strays: int | None = None
 
 
 EMPTY = Timeline()
 
 
-def step(view: Timeline, entry: Entry) -> Timeline:
-    """Add what `entry` tells to the row of its task."""
-    if isinstance(entry, RequestSent):
-        return view if entry.purpose in ASIDE else _begin(view, entry)
-    following = view.following.get(entry.exchange)
-    if following is None or isinstance(entry, PushReceived):
+def step(view: Timeline, read: Read) -> Timeline:
+    """Add what `read` tells to the row of its task."""
+    if isinstance(read, Pushed):
+        return _take_push(view, read)
+    if read.call.is_aside:
         return view
-    match entry:
-        case ResponseStarted():
-            return _follow(view, replace(following, status=entry.status))
-        case FrameReceived():
-            return _add_frame(view, following, entry)
-        case ResponseEnded():
-            return _close(_check_end(view, following, entry), following, entry)
-        case Failed():
-            text = f"{entry.kind}: {entry.message}"
-            return _close(_add_error(view, following, entry, text), following, entry)
+    if isinstance(read, Asked):
+        return _begin(view, read)
+    place = view.row_of_call.get(read.entry.exchange)
+    if place is None:
+        return view
+    match read:
+        case Began():
+            return view
+        case Heard():
+            return _hear(view, place, read)
+        case Over():
+            return _close(view, place, read)
         case _ as never:
             assert_never(never)
 
 
-def _begin(view: Timeline, request: RequestSent) -> Timeline:
+# Turns, and what else is asked about their tasks
+
+
+def _begin(view: Timeline, asked: Asked) -> Timeline:
     """A turn opens a row; a get, cancel or resubscribe goes on with that of its task."""
-    params = read_request(request.body).params
-    task_id = text_at(params, "id")
-    known = view.row_of_task.get(task_id or "")
-    if request.purpose not in STARTS_TASK and known is not None:
-        row = view.rows[known]
-        state = parse_state(row.state) if row.state else None
-        progress = replace(begin_progress(request), task_id=row.task_id, state=state)
-        return _follow(view, Following(request, known, progress))
-    place = len(view.rows)
-    view = replace(view, rows=view.rows.append(_new_row(request, params, task_id)))
-    if task_id is not None:
-        view = replace(view, row_of_task={**view.row_of_task, task_id: place})
-    return _follow(view, Following(request, place, begin_progress(request)))
+    call = asked.call
+    starts = call.purpose in STARTS_TASK
+    place = None if starts or call.task_id is None else view.row_of_task.get(call.task_id)
+    if place is None:
+        place = len(view.rows)
+        view = replace(view, rows=view.rows.append(_new_row(asked)))
+        if call.task_id is not None and not starts:
+            view = replace(view, row_of_task=view.row_of_task.set(call.task_id, place))
+    return replace(view, row_of_call={**view.row_of_call, call.exchange: place})
 
 
-def _new_row(request: RequestSent, params: dict[str, Json], task_id: str | None) -> TaskRow:
-    asked = " ".join(texts(tuple(list_at(params, "message", "parts"))))
+def _new_row(asked: Asked) -> TaskRow:
+    call = asked.call
+    said = " ".join(texts(tuple(list_at(asked.params, "message", "parts"))))
     return TaskRow(
-        exchange=request.exchange,
-        task_id=task_id,
-        context_id=text_at(params, "message", "contextId"),
-        message_id=text_at(params, "message", "messageId"),
-        title=asked or f"{request.purpose} {task_id or ''}".rstrip(),
-        started_ms=request.at_ms,
+        exchange=call.exchange,
+        task_id=None if call.purpose in STARTS_TASK else call.task_id,
+        context_id=call.context_id,
+        message_id=call.message_id,
+        title=said or f"{call.purpose} {call.task_id or ''}".rstrip(),
+        started_ms=call.asked_ms,
         updates=Series(),
         state=None,
         elapsed_ms=None,
     )
 
 
-def _follow(view: Timeline, following: Following) -> Timeline:
-    exchange = following.request.exchange
-    return replace(view, following={**view.following, exchange: following})
-
-
-def _add_frame(view: Timeline, following: Following, frame: FrameReceived) -> Timeline:
-    reply = reply_of(frame)
-    if reply is None:
+def _hear(view: Timeline, place: int, heard: Heard) -> Timeline:
+    if heard.reply is None:
         return view
-    progress, findings = check_frame(following.request, following.progress, frame)
-    update = _update_of(reply, frame, findings)
-    if reply.problem and following.status is not None:
-        update = replace(update, text=f"HTTP {following.status}: {reply.problem}")
-    view = _add_update(view, following.row, update)
-    if not reply.problem and reply.error is None:
-        view = _learn(view, following.row, read_result(reply.result))
-    return _follow(view, replace(following, progress=progress, has_reply=True))
+    update = _update_of(heard.reply, heard)
+    if heard.reply.problem and heard.call.status is not None:
+        update = replace(update, text=f"HTTP {heard.call.status}: {heard.reply.problem}")
+    if heard.result is not None:
+        view = _learn(view, place, heard.result, is_news=heard.is_news)
+    if update.channel is Channel.POLL:
+        return _add_poll(view, place, update, heard)
+    return _add_update(view, place, update)
 
 
-def _update_of(reply: Reply, frame: FrameReceived, findings: tuple[Finding, ...]) -> Update:
-    error = reply.problem
-    if reply.error is not None:
-        error = f"{reply.error.code} {reply.error.message}"
-    if error:
-        return _error(frame, frame.channel, error, findings)
-    result = read_result(reply.result)
+def _update_of(reply: Reply, heard: Heard) -> Update:
+    frame = heard.entry
+    if heard.result is not None:
+        return _told(frame, frame.channel, heard.result, heard.findings)
+    error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
+    return _error(frame, frame.channel, error, heard.findings)
+
+
+def _told(
+    entry: FrameReceived | PushReceived,
+    channel: Channel,
+    result: Result,
+    findings: tuple[Finding, ...],
+) -> Update:
     parts = result.parts or tuple(part for one in result.artifacts for part in one.parts)
     return Update(
-        seq=frame.seq,
-        at_ms=frame.at_ms,
+        exchange=entry.exchange,
+        seq=entry.seq,
+        at_ms=entry.at_ms,
         delta_ms=0,
-        channel=frame.channel,
+        channel=channel,
         kind=result.kind,
         state=result.state,
         is_final=result.is_final,
@@ -181,63 +192,136 @@ def _update_of(reply: Reply, frame: FrameReceived, findings: tuple[Finding, ...]
     )
 
 
-def _learn(view: Timeline, place: int, result: Result) -> Timeline:
-    """Take the ids and the state that a result names into its row."""
+def _learn(view: Timeline, place: int, result: Result, *, is_news: bool) -> Timeline:
+    """Take the ids that a result names into its row, and the state where it is news."""
     row = view.rows[place]
     row = replace(
         row,
         task_id=row.task_id or result.task_id,
         context_id=row.context_id or result.context_id,
-        state=result.state or row.state,
+        state=(result.state if is_news else None) or row.state,
     )
     view = replace(view, rows=view.rows.set(place, row))
     if row.task_id is not None and view.row_of_task.get(row.task_id) != place:
-        view = replace(view, row_of_task={**view.row_of_task, row.task_id: place})
+        view = replace(view, row_of_task=view.row_of_task.set(row.task_id, place))
     return view
 
 
-def _add_update(view: Timeline, place: int, update: Update) -> Timeline:
+def _close(view: Timeline, place: int, over: Over) -> Timeline:
+    """The exchange is over: what is missing becomes an update, and its row gets its time."""
+    entry, call = over.entry, over.call
+    channel = _channel(call)
+    if isinstance(entry, Failed):
+        error = _error(entry, channel, f"{entry.kind}: {entry.message}")
+        view = _add_update(view, place, error)
+    elif not call.has_reply:
+        text = f"HTTP {call.status} without a reply"
+        view = _add_update(view, place, _error(entry, channel, text, over.findings))
+    elif over.findings:
+        text = over.findings[0].message
+        view = _add_update(view, place, _error(entry, channel, text, over.findings))
     row = view.rows[place]
-    before_ms = row.updates[-1].at_ms if row.updates else row.started_ms
-    update = replace(update, delta_ms=update.at_ms - before_ms)
-    row = replace(row, updates=row.updates.append(update))
-    return replace(view, rows=view.rows.set(place, row))
+    if row.exchange == entry.exchange:
+        row = replace(row, elapsed_ms=entry.at_ms - row.started_ms)
+        view = replace(view, rows=view.rows.set(place, row))
+    others = {key: one for key, one in view.row_of_call.items() if key != entry.exchange}
+    return replace(view, row_of_call=others)
 
 
-def _check_end(view: Timeline, following: Following, ended: ResponseEnded) -> Timeline:
-    """What is missing at the end of a reply becomes an update of its own."""
-    if following.request.purpose in STREAMS and following.has_reply:
-        findings = check_end(following.progress)
-        if findings:
-            error = _error(ended, Channel.SSE, findings[0].message, findings)
-            return _add_update(view, following.row, error)
-    elif not following.has_reply:
-        return _add_error(view, following, ended, f"HTTP {following.status} without a reply")
-    return view
-
-
-def _add_error(
-    view: Timeline, following: Following, entry: ResponseEnded | Failed, text: str
-) -> Timeline:
-    is_stream = following.request.purpose in STREAMS
-    channel = Channel.SSE if is_stream else Channel.RESPONSE
-    return _add_update(view, following.row, _error(entry, channel, text))
+def _channel(call: Call) -> Channel:
+    if call.is_stream:
+        return Channel.SSE
+    return Channel.POLL if call.purpose is Purpose.POLL else Channel.RESPONSE
 
 
 def _error(
-    entry: FrameReceived | ResponseEnded | Failed,
+    entry: FrameReceived | ResponseEnded | Failed | PushReceived,
     channel: Channel,
     text: str,
     findings: tuple[Finding, ...] = (),
 ) -> Update:
-    return Update(entry.seq, entry.at_ms, 0, channel, "error", None, False, text, findings)
+    return Update(
+        entry.exchange, entry.seq, entry.at_ms, 0, channel, "error", None, False, text, findings
+    )
 
 
-def _close(view: Timeline, following: Following, entry: ResponseEnded | Failed) -> Timeline:
-    """The exchange is over; the row it began gets its time."""
-    row = view.rows[following.row]
-    if row.exchange == entry.exchange:
-        row = replace(row, elapsed_ms=entry.at_ms - row.started_ms)
-        view = replace(view, rows=view.rows.set(following.row, row))
-    others = {key: one for key, one in view.following.items() if key != entry.exchange}
-    return replace(view, following=others)
+# Notifications
+
+
+def _take_push(view: Timeline, pushed: Pushed) -> Timeline:
+    """A notification goes to the row of its task; one of no task here gets a row of its own."""
+    entry, result = pushed.entry, pushed.result
+    task_id = result.task_id if result is not None else None
+    place = view.strays if task_id is None else view.row_of_task.get(task_id)
+    if place is None:
+        place = len(view.rows)
+        view = _with_row(view, place, task_id, entry)
+    if entry.verdict is not PushVerdict.ACCEPTED or result is None:
+        state = f" ({result.state})" if result is not None and result.state else ""
+        text = f"{entry.verdict} notification{state}"
+        return _add_update(view, place, _error(entry, Channel.PUSH, text, pushed.findings))
+    view = _learn(view, place, result, is_news=pushed.is_news)
+    return _add_update(view, place, _told(entry, Channel.PUSH, result, pushed.findings))
+
+
+def _with_row(view: Timeline, place: int, task_id: str | None, entry: PushReceived) -> Timeline:
+    row = TaskRow(
+        exchange=entry.exchange,
+        task_id=task_id,
+        context_id=None,
+        message_id=None,
+        title="notifications of no task" if task_id is None else f"push {task_id}",
+        started_ms=entry.at_ms,
+        updates=Series(),
+        state=None,
+        elapsed_ms=0.0,
+    )
+    view = replace(view, rows=view.rows.append(row))
+    if task_id is None:
+        return replace(view, strays=place)
+    return replace(view, row_of_task=view.row_of_task.set(task_id, place))
+
+
+# Updates
+
+
+def _add_poll(view: Timeline, place: int, update: Update, heard: Heard) -> Timeline:
+    """A poll that tells what the one before told counts as another attempt at it."""
+    row = view.rows[place]
+    reply = heard.reply
+    content: Json = None if reply is None else reply.envelope
+    if isinstance(content, dict):
+        content = {key: value for key, value in content.items() if key != "id"}
+    digest = blake2b(encode_json(content), digest_size=8).hexdigest()
+    last = row.last_poll
+    if last is not None and last.digest == digest and not update.findings:
+        before = row.updates[last.place]
+        again = replace(before, attempts=before.attempts + 1, last_ms=update.at_ms)
+        row = replace(row, updates=row.updates.set(last.place, again))
+        return replace(view, rows=view.rows.set(place, row))
+    row = replace(row, last_poll=LastPoll(len(row.updates), digest))
+    return _add_update(replace(view, rows=view.rows.set(place, row)), place, update)
+
+
+def _add_update(view: Timeline, place: int, update: Update) -> Timeline:
+    row = view.rows[place]
+    before = row.updates[-1] if row.updates else None
+    since_ms = row.started_ms if before is None else before.last_ms or before.at_ms
+    update = replace(update, delta_ms=update.at_ms - since_ms)
+    if _is_gap(before, update):
+        text = f"a gap: nothing was heard of the task for {update.delta_ms / 1000:.1f} s"
+        finding = Finding(Severity.HINT, "A2A 0.3 §7.2", "$", text)
+        update = replace(update, findings=(*update.findings, finding))
+    row = replace(
+        row,
+        updates=row.updates.append(update),
+        lanes=row.lanes if update.channel in row.lanes else row.lanes | {update.channel},
+    )
+    return replace(view, rows=view.rows.set(place, row))
+
+
+def _is_gap(before: Update | None, update: Update) -> bool:
+    """Say whether the agent was silent for long though it was its turn."""
+    if before is None or update.delta_ms < GAP_MS or not {before.kind, update.kind} <= _TOLD:
+        return False
+    return before.state is None or not is_resting(parse_state(before.state))

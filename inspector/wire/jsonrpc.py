@@ -1,7 +1,6 @@
 """JSON-RPC 2.0 envelopes: requests encoded, replies read whatever they are (A2A 0.3 §6.11)."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from inspector.wire.tree import Json, at, encode_json, object_at, parse_json, text_at
 
@@ -15,6 +14,9 @@ MESSAGE_STREAM = "message/stream"
 TASKS_GET = "tasks/get"
 TASKS_CANCEL = "tasks/cancel"
 TASKS_RESUBSCRIBE = "tasks/resubscribe"
+PUSH_CONFIG_SET = "tasks/pushNotificationConfig/set"
+PUSH_CONFIG_GET = "tasks/pushNotificationConfig/get"
+PUSH_CONFIG_DELETE = "tasks/pushNotificationConfig/delete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,6 @@ def encode_request(id: str, method: str, params: dict[str, Json]) -> bytes:
     return encode_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 
 
-@lru_cache(maxsize=64)
 def read_request(body: bytes) -> Request:
     """The request in `body`; what is missing is None, so that any bytes can be read."""
     envelope = parse_json(body).value
@@ -60,9 +61,8 @@ def read_request(body: bytes) -> Request:
     )
 
 
-@lru_cache(maxsize=64)
 def read_reply(raw: bytes) -> Reply:
-    """Read a reply leniently; never raises. The cache serves the views that read one frame each."""
+    """Read a reply leniently; never raises."""
     parsed = parse_json(raw)
     envelope = parsed.value
     if parsed.problem:

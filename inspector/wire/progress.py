@@ -1,6 +1,7 @@
 """What is wrong with a reply given what came before it: the life of one task in one exchange."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.results import Result
@@ -8,8 +9,12 @@ from inspector.wire.states import is_legal, is_terminal, parse_state
 
 TASK_STATE = "A2A 0.3 §6.3"
 STREAM = "A2A 0.3 §7.2"
+STATUS = "A2A 0.3 §6.2"
 STATUS_UPDATE = "A2A 0.3 §7.2.2"
 ARTIFACT_UPDATE = "A2A 0.3 §7.2.3"
+
+# An exchange that brings more artifacts than this is read on as one that began elsewhere.
+MOST_ARTIFACTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,7 @@ class Progress:
     """How far an exchange has come; `state` is None until a known one was told.
 
     `is_continued`: the task began in an earlier exchange, so artifacts may go on from there.
+    `artifacts` says of each whether its last chunk has come; `timestamp_ms` is the latest status'.
     """
 
     task_id: str | None = None
@@ -24,7 +30,8 @@ class Progress:
     state: str | None = None
     is_final: bool = False
     is_continued: bool = False
-    artifact_ids: frozenset[str] = frozenset()
+    artifacts: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    timestamp_ms: float | None = None
 
 
 def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding, ...]]:
@@ -34,6 +41,7 @@ def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding
         found.append(_error(STATUS_UPDATE, "$.result", f"a {result.kind} after the final update"))
     found += _check_identity(progress, result)
     found += _check_state(progress.state, result)
+    found += _check_time(progress, result)
     found += _check_artifacts(progress, result)
     state = parse_state(result.state) if result.state is not None else None
     after = replace(
@@ -42,9 +50,9 @@ def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding
         context_id=progress.context_id or result.context_id,
         state=state or progress.state,
         is_final=progress.is_final or result.is_final,
-        artifact_ids=progress.artifact_ids.union(one.artifact_id for one in result.artifacts),
+        timestamp_ms=progress.timestamp_ms if result.timestamp_ms is None else result.timestamp_ms,
     )
-    return after, tuple(found)
+    return _take_artifacts(after, result), tuple(found)
 
 
 def check_end(progress: Progress) -> tuple[Finding, ...]:
@@ -80,19 +88,39 @@ def _check_state(before: str | None, result: Result) -> list[Finding]:
     return found
 
 
-def _check_artifacts(progress: Progress, result: Result) -> list[Finding]:
-    if progress.is_continued:
+def _check_time(progress: Progress, result: Result) -> list[Finding]:
+    before, after = progress.timestamp_ms, result.timestamp_ms
+    if before is None or after is None or after >= before:
         return []
-    return [
-        Finding(
-            Severity.WARNING,
-            ARTIFACT_UPDATE,
-            "$.result.append",
-            f"appends to artifact {chunk.artifact_id[:80]!r}, which no update has begun",
-        )
-        for chunk in result.artifacts
-        if chunk.is_append and chunk.artifact_id not in progress.artifact_ids
-    ]
+    text = f"the timestamp lies {before - after:.0f} ms before that of the update before"
+    return [Finding(Severity.WARNING, STATUS, "$.result.status.timestamp", text)]
+
+
+def _check_artifacts(progress: Progress, result: Result) -> list[Finding]:
+    """A chunk may be appended to an artifact that was begun and has not ended."""
+    found: list[Finding] = []
+    for chunk in result.artifacts:
+        if not chunk.is_append:
+            continue
+        name = f"appends to artifact {chunk.artifact_id[:80]!r}"
+        if progress.artifacts.get(chunk.artifact_id):
+            found.append(_odd_chunk(f"{name} after its last chunk"))
+        elif chunk.artifact_id not in progress.artifacts and not progress.is_continued:
+            found.append(_odd_chunk(f"{name}, which no update has begun"))
+    return found
+
+
+def _odd_chunk(text: str) -> Finding:
+    return Finding(Severity.WARNING, ARTIFACT_UPDATE, "$.result.append", text)
+
+
+def _take_artifacts(progress: Progress, result: Result) -> Progress:
+    told = {one.artifact_id: one.is_last for one in result.artifacts}
+    if told.items() <= progress.artifacts.items():
+        return progress
+    if len(progress.artifacts) >= MOST_ARTIFACTS:
+        return replace(progress, artifacts={}, is_continued=True)
+    return replace(progress, artifacts={**progress.artifacts, **told})
 
 
 def _error(section: str, path: str, text: str) -> Finding:

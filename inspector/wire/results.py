@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from inspector.wire.states import is_resting, parse_state
+from inspector.wire.timestamps import parse_timestamp
 from inspector.wire.tree import Json, at, list_at, text_at
 
 KINDS = ("task", "message", "status-update", "artifact-update")
+PUSH_CONFIG = "push-config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,10 @@ class ArtifactChunk:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`state` is the wire's spelling; `is_final` means nothing more will come of this exchange."""
+    """`state` is the wire's spelling; `is_final` means nothing more will come of this exchange.
+
+    `timestamp_ms` is the agent's own time of the status, since 1970 UTC.
+    """
 
     kind: str
     task_id: str | None
@@ -31,6 +36,7 @@ class Result:
     message_id: str | None
     parts: tuple[Json, ...]
     artifacts: tuple[ArtifactChunk, ...]
+    timestamp_ms: float | None = None
 
 
 def read_result(result: Json) -> Result:
@@ -81,6 +87,8 @@ def _kind(result: Json) -> str:
         return "artifact-update"
     if at(result, "status") is not None:
         return "task" if at(result, "id") is not None else "status-update"
+    if at(result, "pushNotificationConfig") is not None:
+        return PUSH_CONFIG
     return "message" if at(result, "parts") is not None else "unknown"
 
 
@@ -88,6 +96,7 @@ def _from_status(
     result: Json, kind: str, id_field: str, artifacts: tuple[ArtifactChunk, ...]
 ) -> Result:
     state = text_at(result, "status", "state")
+    timestamp = text_at(result, "status", "timestamp")
     is_final = at(result, "final") is True
     if kind == "task":
         is_final = state is not None and is_resting(parse_state(state))
@@ -100,6 +109,7 @@ def _from_status(
         message_id=text_at(result, "status", "message", "messageId"),
         parts=tuple(list_at(result, "status", "message", "parts")),
         artifacts=artifacts,
+        timestamp_ms=None if timestamp is None else parse_timestamp(timestamp),
     )
 
 

@@ -83,6 +83,20 @@ DEFINITIONS: dict[str, Definition] = {
         "lastChunk?": "boolean",
         "metadata?": "object",
     },
+    "PushNotificationConfig": {
+        "url": "string",
+        "authentication?": "PushNotificationAuthenticationInfo",
+        "id?": "string",
+        "token?": "string",
+    },
+    "PushNotificationAuthenticationInfo": {
+        "schemes": "string[]",
+        "credentials?": "string",
+    },
+    "TaskPushNotificationConfig": {
+        "pushNotificationConfig": "PushNotificationConfig",
+        "taskId": "string",
+    },
     "JSONRPCError": {
         "code": "integer",
         "message": "string",
@@ -237,6 +251,9 @@ SECTIONS = {
     "FileWithBytes": "6.6.1",
     "FileWithUri": "6.6.2",
     "Artifact": "6.7",
+    "PushNotificationConfig": "6.8",
+    "PushNotificationAuthenticationInfo": "6.9",
+    "TaskPushNotificationConfig": "6.10",
     "JSONRPCError": "6.12",
     "SendResult": "7.1",
     "StreamResult": "7.2.1",
@@ -260,4 +277,6 @@ RESULT_TYPES = {
     jsonrpc.TASKS_GET: "Task",
     jsonrpc.TASKS_CANCEL: "Task",
     jsonrpc.TASKS_RESUBSCRIBE: "StreamResult",
+    jsonrpc.PUSH_CONFIG_SET: "TaskPushNotificationConfig",
+    jsonrpc.PUSH_CONFIG_GET: "TaskPushNotificationConfig",
 }

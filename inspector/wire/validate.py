@@ -1,17 +1,14 @@
 """What is wrong with one reply taken by itself: envelope, schema, ids and times."""
 
-import re
-
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Reply, Request
+from inspector.wire.timestamps import is_timestamp
 from inspector.wire.tree import Json, at, object_at, text_at
 from inspector.wire.v0_3 import RESULT_TYPES, SCHEMA
 
 ENVELOPE = "A2A 0.3 §6.11.2"
 STATUS = "A2A 0.3 §6.2"
 STREAMING = "A2A 0.3 §3.3.1"
-
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 def check_reply(reply: Reply, request: Request) -> tuple[Finding, ...]:
@@ -24,7 +21,7 @@ def check_reply(reply: Reply, request: Request) -> tuple[Finding, ...]:
     type_ = RESULT_TYPES.get(request.method or "")
     if type_ is None:
         return found
-    return found + SCHEMA.check(reply.result, type_, "$.result") + _check_status(reply.result)
+    return found + SCHEMA.check(reply.result, type_, "$.result") + check_status(reply.result)
 
 
 def check_card(card: Json) -> tuple[Finding, ...]:
@@ -56,12 +53,12 @@ def _check_envelope(reply: Reply, request: Request) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _check_status(result: Json) -> tuple[Finding, ...]:
+def check_status(result: Json, path: str = "$.result") -> tuple[Finding, ...]:
     """The status' timestamp, and that its message belongs to the task."""
     found: list[Finding] = []
-    path = "$.result.status"
+    path = f"{path}.status"
     time = text_at(result, "status", "timestamp")
-    if time is not None and not _TIMESTAMP.fullmatch(time):
+    if time is not None and not is_timestamp(time):
         text = f"expected an ISO 8601 date and time with its zone, found {time[:40]!r}"
         found.append(Finding(Severity.WARNING, STATUS, f"{path}.timestamp", text))
     message = object_at(result, "status", "message")

@@ -1,74 +1,73 @@
-"""What a key does to turns: send one, send one again, cancel it, change how the next goes out."""
+"""What a key does to turns and their tasks: send, edit, send again, cancel, look, follow."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from inspector.core.commands import CancelTask, FetchCard
+from inspector.core.commands import CancelTask, Command, FetchCard, GetTask, Resubscribe
 from inspector.core.entries import Purpose
 from inspector.tui.composer import Composer
+from inspector.tui.selection import KnownTask, selected_task, selected_turn
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
 
 NOTHING_SENT = "nothing was sent yet"
+_NO_TASK = "no task is known here"
 
 
 async def send(workspace: "Workspace") -> None:
     await workspace.query_one(Composer).send()
 
 
-def slots(workspace: "Workspace") -> None:
-    composer = workspace.query_one(Composer)
-    if composer.is_table_open:
-        composer.close_table()
-    else:
-        composer.open_table(workspace.board.slots())
-
-
-def shape(workspace: "Workspace") -> None:
-    composer = workspace.query_one(Composer)
-    composer.options = composer.options.next_shape()
-
-
-def follow(workspace: "Workspace") -> None:
-    composer = workspace.query_one(Composer)
-    composer.options = composer.options.next_follow()
-
-
-def context(workspace: "Workspace") -> None:
-    composer = workspace.query_one(Composer)
-    composer.options = composer.options.toggled_context()
-
-
-async def again(workspace: "Workspace") -> None:
-    """Write the last turn back with its message id kept, or give it a new id again."""
-    composer, open_task = workspace.query_one(Composer), workspace.board.open_task
-    if composer.options.message_id is not None:
-        composer.options = composer.options.with_message_id(None)
-    elif composer.last_sent is None or open_task is None:
+async def edit(workspace: "Workspace") -> None:
+    """Write the selected turn back, all it carried with it, as a new message of its context."""
+    turn = selected_turn(workspace)
+    if turn is None:
         workspace.notice(NOTHING_SENT)
-    else:
-        await composer.recall(composer.last_sent)
-        composer.options = composer.options.with_message_id(open_task.message_id)
-        composer.prompt.focus()
+        return
+    await workspace.query_one(Composer).write(replace(turn, message_id=None))
 
 
 def resend(workspace: "Workspace") -> None:
-    """Send the last turn anew; where no card came, fetch it first of all."""
-    composer = workspace.query_one(Composer)
+    """Send the selected turn as a new message; where no card came, fetch it first of all."""
+    turn = selected_turn(workspace)
     if workspace.board.card is None:
         workspace.run_command(FetchCard())
-    elif composer.last_sent is None:
+    elif turn is None:
         workspace.notice(NOTHING_SENT)
     else:
-        turn = composer.options.turn(composer.last_sent.text, composer.last_sent.slots)
-        composer.remember(turn)
-        workspace.send(turn)
+        workspace.send(replace(turn, message_id=None))
+
+
+def again(workspace: "Workspace") -> None:
+    """Send the selected turn with the id that it had: an agent answers as it did (TURN-5)."""
+    turn = selected_turn(workspace)
+    if turn is None:
+        workspace.notice(NOTHING_SENT)
+        return
+    workspace.send(turn)
+    workspace.notice(f"sent again with message id {turn.message_id or 'of its body'}")
+
+
+def twice(workspace: "Workspace") -> None:
+    """Send the selected turn twice at once with one new id: one of the two meets a 409.
+
+    Without a context each of the two would begin its own.
+    """
+    turn = selected_turn(workspace)
+    if turn is None:
+        workspace.notice(NOTHING_SENT)
+        return
+    context_id = turn.context_id or str(uuid4())
+    workspace.send(replace(turn, message_id=str(uuid4()), context_id=context_id), times=2)
 
 
 def stop(workspace: "Workspace") -> None:
     """Cancel the newest task; hang up where a cancel is already out or no task is known."""
     task, running = workspace.board.open_task, workspace.board.running
-    is_cancelling = any(one.request.purpose is Purpose.CANCEL for one in running)
+    is_cancelling = any(one.purpose is Purpose.CANCEL for one in running)
     if task is not None and task.task_id is not None and not is_cancelling:
         workspace.run_command(CancelTask(task.task_id, task.context_id))
     elif running and workspace.session is not None:
@@ -76,3 +75,19 @@ def stop(workspace: "Workspace") -> None:
             workspace.session.stop(exchange.id)
     else:
         workspace.notice("nothing to cancel")
+
+
+def get_task(workspace: "Workspace") -> None:
+    _ask(workspace, lambda task: GetTask(task.id, task.context_id))
+
+
+def resubscribe(workspace: "Workspace") -> None:
+    _ask(workspace, lambda task: Resubscribe(task.id, task.context_id))
+
+
+def _ask(workspace: "Workspace", command: Callable[[KnownTask], Command]) -> None:
+    task = selected_task(workspace)
+    if task is None:
+        workspace.notice(_NO_TASK)
+    else:
+        workspace.run_command(command(task))

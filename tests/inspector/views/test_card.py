@@ -8,6 +8,7 @@ import pytest
 
 from inspector.core.entries import Purpose
 from inspector.views.card import EMPTY, CardView, step
+from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -35,7 +36,7 @@ CARD: dict[str, Any] = {
 def fold(script: "Script", card: Any, *, status: int = 200) -> CardView | None:
     script.request(Purpose.CARD, "", None).respond(status)
     script.frame(card if isinstance(card, bytes) else json.dumps(card).encode()).end()
-    view = reduce(step, script.entries, EMPTY)
+    view = reduce(step, read_log(script.entries), EMPTY)
     assert view.asked == {}
     return view.card
 

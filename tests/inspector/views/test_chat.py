@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from inspector.core.entries import FailureKind, Purpose
 from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
+from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
     from conftest import Script
 
 
 def fold(script: "Script") -> Chat:
-    return reduce(step, script.entries, EMPTY)
+    return reduce(step, read_log(script.entries), EMPTY)
 
 
 def test_turn_and_answer(script: "Script") -> None:

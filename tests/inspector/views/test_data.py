@@ -7,6 +7,7 @@ import pytest
 
 from inspector.core.entries import FailureKind
 from inspector.views.data import EMPTY, DataView, step
+from inspector.views.reading import read_log
 from inspector.views.slots import SlotChange, SlotRow, compare
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def fold(script: "Script") -> DataView:
-    return reduce(step, script.entries, EMPTY)
+    return reduce(step, read_log(script.entries), EMPTY)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ import pytest
 
 from inspector.core.entries import Channel, Purpose
 from inspector.views.exchanges import EMPTY, Exchanges, find, step
+from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
     from conftest import Script
 
 
 def fold(script: "Script") -> Exchanges:
-    return reduce(step, script.entries, EMPTY)
+    return reduce(step, read_log(script.entries), EMPTY)
 
 
 @pytest.mark.req("WIRE-1")

@@ -16,11 +16,13 @@ from inspector.core.entries import (
     FailureKind,
     FrameReceived,
     Purpose,
+    PushReceived,
+    PushVerdict,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.views import card, chat, data, exchanges, timeline
+from inspector.views import card, chat, data, exchanges, reading, timeline, together
 
 VIEWS: list[Any] = [card, chat, data, exchanges, timeline]
 
@@ -101,6 +103,18 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         kind=st.sampled_from(FailureKind),
         message=st.text(max_size=5),
     ),
+    st.builds(
+        PushReceived,
+        seq=st.just(0),
+        at_ms=times,
+        exchange=ids,
+        method=st.just("POST"),
+        url=st.just("http://127.0.0.1/"),
+        headers=st.just(()),
+        body=bodies | trees.map(json.dumps).map(str.encode),
+        verdict=st.sampled_from(PushVerdict),
+        status=st.sampled_from([None, 200, 401]),
+    ),
 )
 
 
@@ -108,21 +122,38 @@ def fold(step: Callable[[Any, Entry], Any], start: Any, log: list[Entry]) -> Any
     return reduce(step, log, start)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
 @given(log=st.lists(entries, max_size=25), place=st.integers(0, 25))
-@settings(max_examples=60)
+@settings(max_examples=200)
 @pytest.mark.req("CONN-5")
-def test_any_log_folds_and_may_be_folded_in_two(view: Any, log: list[Entry], place: int) -> None:
-    prefix = fold(view.step, view.EMPTY, log[:place])
-    assert fold(view.step, prefix, log[place:]) == fold(view.step, view.EMPTY, log)
+def test_any_log_folds_and_may_be_folded_in_two(log: list[Entry], place: int) -> None:
+    prefix = fold(together.step, together.EMPTY, log[:place])
+    assert fold(together.step, prefix, log[place:]) == fold(together.step, together.EMPTY, log)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
-def test_a_view_is_a_value(view: Any) -> None:
-    """Stepping leaves the view stepped from as it is: both ways on give what they would alone."""
+@given(log=st.lists(entries, max_size=25))
+@settings(max_examples=30)
+def test_a_view_alone_is_what_it_is_among_the_others(view: Any, log: list[Entry]) -> None:
+    alone = reduce(view.step, reading.read_log(log), view.EMPTY)
+    among = fold(together.step, together.EMPTY, log)
+    assert alone == getattr(among, view.__name__.rpartition(".")[2])
+
+
+@given(log=st.lists(entries, max_size=25))
+@settings(max_examples=60)
+def test_stepping_leaves_the_views_stepped_from_as_they_are(log: list[Entry]) -> None:
+    """Both ways on give what they would alone."""
+    views = together.EMPTY
+    for entry in log:
+        before = repr(views)
+        after = together.step(views, entry)
+        assert repr(views) == before
+        assert together.step(views, entry) == after
+        views = after
+
+
+def test_keeping_what_was_read_is_not_needed() -> None:
     request = RequestSent(1, 0, 1, Purpose.SEND, "POST", "http://a/", (), b"{}")
-    started = view.step(view.EMPTY, request)
-    before = repr(started)
-    view.step(started, FrameReceived(2, 1, 1, Channel.RESPONSE, encode({"kind": "task"})))
-    view.step(started, ResponseEnded(2, 1, 1))
-    assert repr(started) == before
+    _, read = reading.step(reading.EMPTY, request)
+    assert isinstance(read, reading.Asked)
+    assert read.call.request.params == {}

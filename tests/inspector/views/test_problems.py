@@ -8,6 +8,7 @@ import pytest
 from inspector.core.entries import Channel, FailureKind, Purpose
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import Problem, ProblemKind, problem_of
+from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -16,7 +17,7 @@ ERROR = b'{"jsonrpc":"2.0","id":"r","error":{"code":%d,"message":"no"}}'
 
 
 def problem(script: "Script") -> Problem | None:
-    return problem_of(reduce(step, script.entries, EMPTY)[-1])
+    return problem_of(reduce(step, read_log(script.entries), EMPTY)[-1])
 
 
 def test_an_answer_is_no_problem(script: "Script") -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.core.entries import Channel, FailureKind, Purpose
+from inspector.views.reading import read_log
 from inspector.views.timeline import EMPTY, Timeline, step
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fold(script: "Script") -> Timeline:
-    return reduce(step, script.entries, EMPTY)
+    return reduce(step, read_log(script.entries), EMPTY)
 
 
 @pytest.mark.req("TIME-1")
@@ -50,7 +51,7 @@ def test_a_get_and_a_cancel_go_on_in_the_row_of_their_task(script: "Script") -> 
     assert [one.state for one in row.updates] == ["working", "working", "canceled"]
     assert row.state == "canceled"
     assert row.elapsed_ms == 30
-    assert view.following == {}
+    assert view.row_of_call == {}
 
 
 def test_a_task_unknown_to_the_log_gets_its_own_row(script: "Script") -> None:

@@ -1,0 +1,204 @@
+"""One truth for a task that is told by several lanes at once, and what in them contradicts it.
+
+Response, stream and polls each tell a task's states in their order. A lane may lag behind another:
+what it tells then is old, which is no news and no fault. Notifications come one by one, each on
+a connection of its own, so they may also be lost, doubled or overtake each other.
+"""
+
+from dataclasses import dataclass, replace
+
+from inspector.core.entries import Channel
+from inspector.wire.findings import Finding, Severity
+from inspector.wire.progress import TASK_STATE
+from inspector.wire.push import PUSH
+from inspector.wire.states import is_legal, is_resting, is_terminal
+
+TASK = "A2A 0.3 §6.1"
+STATE_PATH = "$.result.status.state"
+# A notification a little behind the stream is usual; from here on it is worth a warning.
+LATE_MS = 1000.0
+# In one turn a task goes up these steps; resting states are the last.
+_RANKS = {"submitted": 0, "working": 1, "unknown": 1}
+_RESTING_RANK = 2
+# How many changes of state and notifications of one task are remembered to compare with.
+MOST_REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A state as a lane tells it.
+
+    `message` stands for the words and data that came with it, `whole` for everything; "" for none.
+    """
+
+    state: str
+    channel: Channel
+    exchange: int
+    at_ms: float
+    timestamp_ms: float | None
+    message: str = ""
+    whole: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What all lanes have told of one task, oldest first.
+
+    `now` is the state that counts; a turn sent to the task (`turn_ms`) makes it open to any other.
+    `registered_ms` is None while nobody asked for notifications.
+    """
+
+    exchange: int
+    message_id: str | None
+    context_id: str | None
+    turn_ms: float
+    now: Telling | None = None
+    told: tuple[Telling, ...] = ()
+    pushed: tuple[Telling, ...] = ()
+    registered_ms: float | None = None
+    awaited: tuple[Telling, ...] = ()
+
+
+def hear(life: Life, telling: Telling, asked_ms: float) -> tuple[Life, tuple[Finding, ...], bool]:
+    """Take what a reply tells whose request was sent at `asked_ms`; say whether it is news.
+
+    Within one exchange, and after what was known when it began, order is checked elsewhere.
+    """
+    now = life.now
+    is_beside = now is not None and now.exchange != telling.exchange and now.at_ms >= asked_ms
+    if now is None or not is_beside:
+        return _await(_advance(life, telling)), (), True
+    if is_terminal(now.state) and is_terminal(telling.state) and now.state != telling.state:
+        return _advance(life, telling), (_contradicts(now, telling, STATE_PATH, TASK_STATE),), True
+    if is_old(life, telling):
+        return _remember(life, telling), (), False
+    return _await(_advance(life, telling)), (), True
+
+
+def take_push(life: Life, telling: Telling) -> tuple[Life, tuple[Finding, ...], bool]:
+    """Take what an accepted notification tells; say whether it is news."""
+    twin = next((one for one in life.pushed if one.whole == telling.whole), None)
+    if twin is not None:
+        since_ms = telling.at_ms - twin.at_ms
+        text = f"duplicate: the same notification of {telling.state} came {since_ms:.0f} ms before"
+        return life, (Finding(Severity.WARNING, PUSH, "$", text),), False
+    is_news = life.now is None or not is_old(life, telling)
+    found = [*_check_order(life, telling), *_check_agreement(life, telling)]
+    if is_news and not found:
+        found = _check_transition(life, telling)
+    after = replace(life, now=telling) if is_news else life
+    after = replace(after, pushed=(*life.pushed, telling)[-MOST_REMEMBERED:])
+    return _settle(after, telling), tuple(found), is_news
+
+
+def is_old(life: Life, telling: Telling) -> bool:
+    """Say whether the task has gone on since it was as `telling` says."""
+    return life.now is not None and _is_later(life, life.now, telling)
+
+
+def _is_later(life: Life, one: Telling, telling: Telling) -> bool:
+    """Say whether `one`, which came before `telling`, tells of a later moment."""
+    if one.timestamp_ms is not None and telling.timestamp_ms is not None:
+        return one.timestamp_ms > telling.timestamp_ms
+    is_of_this_turn = one.at_ms >= life.turn_ms or is_terminal(one.state)
+    return is_of_this_turn and _rank(one.state) > _rank(telling.state)
+
+
+def _rank(state: str) -> int:
+    return _RANKS.get(state, _RESTING_RANK)
+
+
+def _check_order(life: Life, telling: Telling) -> list[Finding]:
+    """What overtook the notification: another notification, or another lane."""
+    found: list[Finding] = []
+    overtaking = next((one for one in life.pushed if _is_later(life, one, telling)), None)
+    if overtaking is not None:
+        text = (
+            f"reordered: {telling.state} is older than {overtaking.state}, which was pushed before"
+        )
+        found.append(Finding(Severity.WARNING, PUSH, "$.status", text))
+    ahead = next((one for one in life.told if _is_ahead(life, one, telling)), None)
+    if ahead is not None:
+        since_ms = telling.at_ms - ahead.at_ms
+        severity = Severity.WARNING if since_ms >= LATE_MS else Severity.HINT
+        text = f"late by {since_ms:.0f} ms: {ahead.channel} had told {ahead.state}"
+        found.append(Finding(severity, PUSH, "$.status", text))
+    return found
+
+
+def _is_ahead(life: Life, one: Telling, telling: Telling) -> bool:
+    """Say whether `one` had told something later, or long before the same."""
+    if _is_later(life, one, telling):
+        return True
+    is_same = one.state == telling.state and one.timestamp_ms == telling.timestamp_ms
+    return is_same and one.at_ms >= life.turn_ms and telling.at_ms - one.at_ms >= LATE_MS
+
+
+def _check_agreement(life: Life, telling: Telling) -> list[Finding]:
+    """Where the notification says other than a response or stream about the same moment."""
+    for one in life.told:
+        is_end = is_terminal(one.state) and is_terminal(telling.state)
+        is_moment = one.timestamp_ms is not None and one.timestamp_ms == telling.timestamp_ms
+        if one.state != telling.state and (is_end or is_moment):
+            return [_contradicts(one, telling, "$.status.state", PUSH)]
+        is_told = one.state == telling.state and (is_end or is_moment)
+        if is_told and one.message and telling.message and one.message != telling.message:
+            text = f"the notification of {one.state} brings another message than the {one.channel}"
+            return [Finding(Severity.WARNING, PUSH, "$.status.message", text)]
+    return []
+
+
+def _contradicts(before: Telling, after: Telling, path: str, section: str) -> Finding:
+    text = f"{after.channel} says {after.state}, {before.channel} said {before.state}"
+    return Finding(Severity.ERROR, section, path, text)
+
+
+def _advance(life: Life, telling: Telling) -> Life:
+    return replace(_remember(life, telling), now=telling)
+
+
+def _remember(life: Life, telling: Telling) -> Life:
+    """Keep what each lane told, but not what it tells again."""
+    known = (one for one in reversed(life.told) if one.channel is telling.channel)
+    last = next(known, None)
+    if (
+        last is not None
+        and replace(last, at_ms=telling.at_ms, exchange=telling.exchange) == telling
+    ):
+        return life
+    return replace(life, told=(*life.told, telling)[-MOST_REMEMBERED:])
+
+
+def _await(life: Life) -> Life:
+    """From now on a notification of this state is due, where they were asked for."""
+    now = life.now
+    if now is None or life.registered_ms is None or not is_resting(now.state):
+        return life
+    is_due = any(one.state == now.state for one in life.awaited)
+    is_pushed = any(one.state == now.state and one.at_ms >= life.turn_ms for one in life.pushed)
+    return life if is_due or is_pushed else replace(life, awaited=(*life.awaited, now))
+
+
+def _settle(life: Life, telling: Telling) -> Life:
+    return replace(life, awaited=tuple(one for one in life.awaited if one.state != telling.state))
+
+
+def check_reuse(life: Life, context_id: str | None, message_id: str | None) -> tuple[Finding, ...]:
+    """Whether a new turn may be answered with the task that an earlier turn began."""
+    if context_id is not None and life.context_id is not None and context_id != life.context_id:
+        text = f"duplicate task id: a turn of context {life.context_id[:80]!r} has it, too"
+        return (Finding(Severity.ERROR, TASK, "$.result.id", text),)
+    if life.now is None or not is_terminal(life.now.state):
+        return ()
+    if message_id is not None and message_id == life.message_id:
+        return ()
+    text = f"duplicate task id: it is that of a turn before, which is {life.now.state}"
+    return (Finding(Severity.ERROR, TASK, "$.result.id", text),)
+
+
+def _check_transition(life: Life, telling: Telling) -> list[Finding]:
+    """Whether a notification that is news tells a state that may come next."""
+    if life.now is None or is_legal(life.now.state, telling.state):
+        return []
+    text = f"a task that is {life.now.state} cannot become {telling.state}"
+    return [Finding(Severity.ERROR, TASK_STATE, "$.status.state", text)]

@@ -1,0 +1,42 @@
+"""All views of one log, stepped together on entries that are read once."""
+
+from dataclasses import dataclass
+
+from inspector.core.entries import Entry
+from inspector.views import card, chat, data, exchanges, reading, timeline
+from inspector.views.card import CardFold
+from inspector.views.chat import Chat
+from inspector.views.data import DataView
+from inspector.views.exchanges import Exchanges
+from inspector.views.reading import Readings
+from inspector.views.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """The views as far as the log was folded."""
+
+    readings: Readings = reading.EMPTY
+    card: CardFold = card.EMPTY
+    chat: Chat = chat.EMPTY
+    timeline: Timeline = timeline.EMPTY
+    data: DataView = data.EMPTY
+    exchanges: Exchanges = exchanges.EMPTY
+
+
+EMPTY = Views()
+
+
+def step(views: Views, entry: Entry) -> Views:
+    """Read `entry` and let every view take from it what it shows."""
+    readings, read = reading.step(views.readings, entry)
+    if read is None:
+        return views
+    return Views(
+        readings=readings,
+        card=card.step(views.card, read),
+        chat=chat.step(views.chat, read),
+        timeline=timeline.step(views.timeline, read),
+        data=data.step(views.data, read),
+        exchanges=exchanges.step(views.exchanges, read),
+    )
