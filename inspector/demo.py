@@ -18,6 +18,7 @@ from inspector.settings import Connection
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 8.0
 READY = "ready: "
+SIGNAL_EXIT = 128
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,13 +32,33 @@ def run(arguments: argparse.Namespace) -> int:
             from inspector.tui.app import run as run_app
 
             return run_app(url, Connection())
-        from inspector.headless.tour import tour
-
-        return asyncio.run(tour(url))
+        return asyncio.run(_guide(url))
 
 
 def _leave(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
+    sys.exit(SIGNAL_EXIT + number)
+
+
+async def _guide(url: str) -> int:
+    """Walk the tour; a signal cancels it, because exiting inside a task leaves a traceback."""
+    from inspector.headless.tour import tour
+
+    walk = asyncio.ensure_future(tour(url))
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        walk.cancel()
+
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        return await walk
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        return SIGNAL_EXIT + received[0]
 
 
 @contextmanager
