@@ -15,7 +15,7 @@ from textual.widgets import Static
 from inspector.errors import InspectorError
 from inspector.tui.messages import TargetGiven
 from inspector.tui.start import StartScreen
-from inspector.tui.theme import DARK, LIGHT
+from inspector.tui.theme import DARK, THEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +59,8 @@ class InspectorApp(App[int]):
         self._connection = connection
         self._session = session
         self.opened = ExitStack()
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
+        for theme in THEMES.values():
+            self.register_theme(theme)
         self.theme = DARK.name
 
     def compose(self) -> ComposeResult:

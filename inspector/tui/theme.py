@@ -1,4 +1,4 @@
-"""Two quiet themes; colours differ in lightness too, so that red and green are told apart."""
+"""Quiet themes; colours differ in lightness too, and no state is told by colour alone."""
 
 from textual.theme import Theme
 
@@ -32,3 +32,52 @@ LIGHT = Theme(
     dark=False,
     variables={"dim": "#666b73", "border": "#c4c4bc", "border-blurred": "#c4c4bc"},
 )
+# Okabe and Ito's palette (2008): sky blue, bluish green, orange and vermillion stay apart for
+# protanopes, deuteranopes and tritanopes.
+CLEAR = Theme(
+    name="clear",
+    primary="#56b4e9",
+    secondary="#0072b2",
+    accent="#cc79a7",
+    warning="#f0e442",
+    error="#e67a2e",
+    success="#1fb68a",
+    foreground="#e4e4e4",
+    background="#141414",
+    surface="#141414",
+    panel="#222222",
+    dark=True,
+    variables={"dim": "#9a9a9a", "border": "#4a4a4a", "border-blurred": "#4a4a4a"},
+)
+CONTRAST = Theme(
+    name="contrast",
+    primary="#7cc4ff",
+    secondary="#7cc4ff",
+    accent="#a8e6ff",
+    warning="#ffe14d",
+    error="#ff8a80",
+    success="#7dff9b",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    dark=True,
+    variables={"dim": "#d0d0d0", "border": "#9a9a9a", "border-blurred": "#9a9a9a"},
+)
+# Without colour: signs, names, bold text and bars carry everything.
+PLAIN = Theme(
+    name="plain",
+    primary="#ffffff",
+    secondary="#d0d0d0",
+    accent="#d8d8d8",
+    warning="#ececec",
+    error="#ffffff",
+    success="#d8d8d8",
+    foreground="#d8d8d8",
+    background="#101010",
+    surface="#101010",
+    panel="#262626",
+    dark=True,
+    variables={"dim": "#9a9a9a", "border": "#565656", "border-blurred": "#565656"},
+)
+THEMES = {theme.name: theme for theme in (DARK, LIGHT, CLEAR, CONTRAST, PLAIN)}

@@ -1,10 +1,14 @@
-"""A scripted agent on a real socket, whose stream waits until the test lets it go on."""
+"""A scripted agent on a real socket, and screens compared with how they were drawn before."""
 
 import asyncio
 import json
+import os
 import socket
-from collections.abc import AsyncIterator, Callable
+import string
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 import uvicorn
@@ -12,11 +16,20 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.app import App
+from textual.command import CommandPalette
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from inspector.core.commands import Json
+from inspector.tui.app import InspectorApp
 
 PATIENCE_SECONDS = 10.0
+THEMES = ("calm-dark", "calm-light", "plain")
+# `PICTURES=folder pytest …` also writes every picture there as SVG, to be looked at
+PICTURES = "PICTURES"
 
 
 @dataclass
@@ -158,3 +171,122 @@ def until() -> Callable[..., object]:
                 await pilot.pause()
 
     return wait
+
+
+@pytest.fixture(autouse=True)
+def home_of_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the user's files nor the terminal that the tests run in change what is drawn."""
+    for folder in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{folder}_HOME", str(tmp_path / folder.lower()))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+Arrange: TypeAlias = Callable[[Pilot[int]], Awaitable[None]]
+Cell: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """`layers` hold the cells, one layer a theme; `svgs` are the same to be looked at."""
+
+    layers: list[list[list[Cell]]]
+    svgs: dict[str, str]
+
+
+class Picture(SingleFileSnapshotExtension):
+    """A screen as text, below it which style each letter has, below that the styles."""
+
+    _file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+async def draw(
+    arrange: Arrange, size: tuple[int, int], app: InspectorApp, themes: Sequence[str] = THEMES
+) -> Drawing:
+    """Return the screen to which `arrange` brings the app, in all `themes`."""
+    layers: list[list[list[Cell]]] = []
+    svgs: dict[str, str] = {}
+    app.animation_level = "none"
+    app.theme = themes[0]
+    async with app.run_test(size=size) as pilot:
+        await arrange(pilot)
+        for written in app.screen.query(Input):
+            written.cursor_blink = False
+        for theme in themes:
+            app.theme = theme
+            # once for the styles, once for the widgets that are drawn with them
+            await pilot.pause()
+            await pilot.pause()
+            # first, since it also tells Textual which screens shine through from below
+            svgs[theme] = app.export_screenshot(simplify=True)
+            layers.append(cells_of(app))
+        if isinstance(app.screen, CommandPalette) and len(themes) > 1:
+            # it keeps the colours that it was opened with
+            others = [await draw(arrange, size, InspectorApp(), [theme]) for theme in themes]
+            svgs = {theme: one.svgs[theme] for theme, one in zip(themes, others, strict=True)}
+            layers = [one.layers[0] for one in others]
+    return Drawing(layers, svgs)
+
+
+@pytest.fixture
+def drawn_as_before(
+    snapshot: SnapshotAssertion,
+) -> Callable[[Arrange, tuple[int, int]], None]:
+    """Return what compares a drawn screen with its snapshot; `--snapshot-update` makes it anew."""
+
+    def compare(
+        arrange: Arrange,
+        size: tuple[int, int],
+        create: Callable[[], InspectorApp] = InspectorApp,
+    ) -> None:
+        drawing = asyncio.run(draw(arrange, size, create()))
+        if (folder := os.environ.get(PICTURES)) is not None:
+            keep(Path(folder), snapshot.test_location.snapshot_name, drawing.svgs)
+        assert picture_of(drawing.layers) == snapshot.use_extension(Picture)
+
+    return compare
+
+
+@pytest.fixture
+def screenshot() -> Callable[[Arrange, tuple[int, int]], str]:
+    """Return what draws a screen as SVG in the dark theme."""
+
+    def draw_dark(arrange: Arrange, size: tuple[int, int]) -> str:
+        return asyncio.run(draw(arrange, size, InspectorApp())).svgs[THEMES[0]]
+
+    return draw_dark
+
+
+def cells_of(app: App[int]) -> list[list[Cell]]:
+    """Return each letter on the screen with its style, row by row."""
+    # Textual tells nobody else what it draws; its own screenshots read this too
+    strips = app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+    return [
+        [(letter, str(segment.style or "")) for segment in strip for letter in segment.text]
+        for strip in strips
+    ]
+
+
+def picture_of(layers: list[list[list[Cell]]]) -> str:
+    """Return the text, the same in every theme, and for each letter its style in each of them."""
+    rows = [["".join(letter for letter, _ in row) for row in rows] for rows in layers]
+    assert all(other == rows[0] for other in rows)
+    names: dict[tuple[str, ...], str] = {}
+    letters = string.ascii_letters + string.digits + "".join(map(chr, range(0x100, 0x200)))
+    painted: list[str] = []
+    for across in zip(*layers, strict=True):
+        styles = [tuple(style for _, style in cell) for cell in zip(*across, strict=True)]
+        painted.append("".join(names.setdefault(style, letters[len(names)]) for style in styles))
+    legend = [f"{name} {' / '.join(style)}" for style, name in names.items()]
+    return "\n".join([*trimmed(rows[0]), "", *painted, "", *legend]) + "\n"
+
+
+def trimmed(rows: Iterable[str]) -> Iterable[str]:
+    return (row.rstrip() for row in rows)
+
+
+def keep(folder: Path, name: str, drawn: dict[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for theme, svg in drawn.items():
+        (folder / f"{name}-{theme}.svg").write_text(svg, encoding="utf-8")

@@ -1,23 +1,25 @@
-"""Every main screen, drawn from a recorded log at both sizes; look at each that changes."""
+"""Every screen, drawn from a recorded log at three sizes in three themes."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 import pytest
 from textual.pilot import Pilot
 
 from inspector.core.entries import Entry, Failed, FailureKind
 from inspector.core.recording import decode_entries
-from inspector.tui.app import InspectorApp
 from inspector.tui.workspace import Workspace
 
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
 SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
-NARROW, WIDE = (80, 24), (160, 48)
+SIZES = ((80, 24), (120, 36), (200, 60))
+Result = TypeVar("Result")
+Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]], tuple[int, int]], Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +83,31 @@ def play(scene: Scene) -> Callable[[Pilot[int]], Awaitable[None]]:
 
 
 @pytest.mark.req("TUI-1", "TUI-2")
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "160x48"])
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_screen(snap_compare: Callable[..., bool], scene: Scene, size: tuple[int, int]) -> None:
-    assert snap_compare(InspectorApp(), terminal_size=size, run_before=play(scene))
+def test_screen(drawn_as_before: Drawn[None], scene: Scene, size: tuple[int, int]) -> None:
+    drawn_as_before(play(scene), size)
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "160x48"])
-def test_start(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
-    assert snap_compare(InspectorApp(), terminal_size=size)
+@pytest.mark.req("TUI-1", "TUI-2")
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
+def test_start(drawn_as_before: Drawn[None], size: tuple[int, int]) -> None:
+    drawn_as_before(wait, size)
 
 
-def test_light_theme(snap_compare: Callable[..., bool]) -> None:
-    async def lighten(pilot: Pilot[int]) -> None:
-        await play(Scene("light"))(pilot)
-        pilot.app.theme = "calm-light"
-        await pilot.pause()
-
-    assert snap_compare(InspectorApp(), terminal_size=WIDE, run_before=lighten)
+async def wait(pilot: Pilot[int]) -> None:
+    await pilot.pause()
 
 
-@pytest.mark.req("TUI-1")
-def test_without_colour_signs_and_bars_still_tell(
-    snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    scene = Scene("no-colour", keys=("escape", "2", "up"))
-    assert snap_compare(InspectorApp(), terminal_size=WIDE, run_before=play(scene))
-
-
-@pytest.mark.parametrize("path", sorted(SCREENSHOTS.glob("*.svg")), ids=lambda path: path.stem)
-def test_screenshot_is_the_screen_as_it_is_drawn(path: Path) -> None:
+@pytest.mark.parametrize("shown", sorted(SCREENSHOTS.glob("*.svg")), ids=lambda path: path.stem)
+def test_screenshot_shows_what_is_drawn(screenshot: Drawn[str], shown: Path) -> None:
     """Else run scripts/screenshots."""
-    snapshot = LOG.parents[1] / "__snapshots__" / "test_screens"
-    drawn = (snapshot / f"test_screen[{path.stem}-160x48].svg").read_text(encoding="utf-8")
+    scene = next(scene for scene in SCENES if scene.name == shown.stem)
+    drawn = screenshot(play(scene), SIZES[1])
     expected = re.sub(r" *@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
     expected = expected.replace("<text ", '<text xml:space="preserve" ')
-    assert "".join(path.read_text(encoding="utf-8").split()) == "".join(expected.split())
+    is_same = shown.read_text(encoding="utf-8").split() == expected.split()
+    assert is_same, f"{shown.name} is stale"
 
 
 def test_there_are_screenshots() -> None:
