@@ -1,12 +1,12 @@
 """Secrets kept out of the log: what is masked here can be neither shown nor saved."""
 
 import json
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit, urlunsplit
 
 from inspector.core.entries import Headers
-
-MASK = "***"
+from inspector.wire.masks import MASK, mask_header
 
 SECRET_HEADERS = frozenset(
     {
@@ -26,19 +26,32 @@ MIN_SECRET_LENGTH = 6
 
 
 class Redactor:
-    """Masks the values of `headers`, and of headers known to carry secrets, wherever they occur."""
+    """Masks the values of `headers`, and of headers known to carry secrets, wherever they occur.
 
-    def __init__(self, headers: Headers = ()) -> None:
-        self._names = SECRET_HEADERS | {name.lower() for name, _ in headers}
-        self._secrets = _spellings(value for _, value in headers)
+    `now` is seconds since 1970.
+    """
+
+    def __init__(self, headers: Headers = (), now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._names = SECRET_HEADERS
+        self._secrets: tuple[str, ...] = ()
+        self.learn_headers(headers)
 
     def learn(self, secret: str) -> None:
         """Mask `secret` from now on."""
         self._secrets = _longest_first({*self._secrets, *_spellings([secret])})
 
+    def learn_headers(self, headers: Headers) -> None:
+        """Mask these headers, and their values wherever they stand, from now on."""
+        self._names |= {name.lower() for name, _ in headers}
+        for _, value in headers:
+            self.learn(value)
+
     def headers(self, headers: Headers) -> Headers:
+        """`headers` masked; of a JWT it is told how long it is valid."""
+        now = self._now()
         return tuple(
-            (name, MASK if name.lower() in self._names else self.text(value))
+            (name, mask_header(value, now) if name.lower() in self._names else self.text(value))
             for name, value in headers
         )
 

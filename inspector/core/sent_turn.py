@@ -8,8 +8,8 @@ from dataclasses import replace
 from inspector.core.commands import FollowMode, Json, SlotShape, Turn
 from inspector.core.compose import compose_params
 from inspector.core.entries import Headers, Purpose, RequestSent
-from inspector.core.redact import MASK
 from inspector.wire.jsonrpc import encode_request, read_request
+from inspector.wire.masks import MASK
 from inspector.wire.slots import add_fence, add_line, data_part, seedings
 from inspector.wire.tree import at, encode_json, list_at, object_at, text_at
 

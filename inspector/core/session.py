@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -23,7 +23,7 @@ from inspector.core.target import Target
 from inspector.core.turns import Turns
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
 from inspector.wire.card import Endpoint, choose_endpoint
-from inspector.wire.tree import parse_json
+from inspector.wire.tree import Json, parse_json
 from inspector.wire.urls import is_same_origin
 
 _NO_CARD_HERE = frozenset({404, 405, 410})
@@ -32,9 +32,10 @@ _NO_CARD_HERE = frozenset({404, 405, 410})
 class Session:
     """Everything that happens is in `log`; views are folds of it.
 
-    `credentials` go to the target's own origin only (inspector.md TUI-6). `new_id` makes message
-    and request ids. `run` may be called while another command runs. `receiver` takes push
-    notifications; `sleep` and `clock` count the seconds of `pace`.
+    `credentials` go to the target's own origin and to `allowed_origins` only (inspector.md TUI-6);
+    `secrets` are masked like them. `new_id` makes message and request ids. `run` may be called
+    while another command runs. `receiver` takes push notifications; `sleep` and `clock` count the
+    seconds of `pace`.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class Session:
         *,
         new_id: Callable[[], str],
         credentials: Headers = (),
+        secrets: Iterable[str] = (),
+        allowed_origins: Iterable[str] = (),
         timeout_seconds: float | None = None,
         limits: Limits | None = None,
         pace: Pace | None = None,
@@ -56,9 +59,13 @@ class Session:
         self.endpoint: Endpoint | None = None
         self._new_id = new_id
         self._credentials = credentials
+        self._allowed_origins = tuple(allowed_origins)
+        self._card: tuple[Json, str] = (None, "")
         self._exchanger = Exchanger(
             transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
         )
+        for secret in secrets:
+            self._exchanger.redactor.learn(secret)
         self.receiver = Receiver(self._exchanger, self._fetch_keys)
         self._turns = Turns(
             self._exchanger,
@@ -69,6 +76,29 @@ class Session:
             sleep=sleep,
             clock=clock,
         )
+
+    @property
+    def credentials(self) -> Headers:
+        """The headers that go with each request; `use` replaces them."""
+        return self._credentials
+
+    @property
+    def is_withholding(self) -> bool:
+        """There are credentials, and the card leads to an origin to which they may not go."""
+        is_foreign = self.endpoint is not None and not self.endpoint.is_trusted
+        return is_foreign and bool(self._credentials)
+
+    def use(self, credentials: Headers, secrets: Iterable[str] = ()) -> None:
+        """Send `credentials` from now on; the log never holds them, nor `secrets`."""
+        self._exchanger.redactor.learn_headers(credentials)
+        for secret in secrets:
+            self._exchanger.redactor.learn(secret)
+        self._credentials = credentials
+
+    def allow_origin(self, url: str) -> None:
+        """Let credentials go to the origin of `url` too, where the card leads there."""
+        self._allowed_origins += (url,)
+        self._lead_on(*self._card)
 
     @property
     def running(self) -> Mapping[int, object]:
@@ -138,7 +168,7 @@ class Session:
             made = await self._exchanger.follow(Purpose.CARD, outgoing)
             exchange = made.number
             if made.recorder.status == HTTPStatus.OK:
-                self.endpoint = choose_endpoint(parse_json(made.recorder.body).value, made.url)
+                self._lead_on(parse_json(made.recorder.body).value, made.url)
             if made.recorder.status not in _NO_CARD_HERE:
                 break
         return exchange
@@ -156,8 +186,13 @@ class Session:
         recorder.take(Chunk(content))
         if not recorder.is_done:
             recorder.take(Ended())
-        self.endpoint = choose_endpoint(parse_json(content).value, outgoing.url)
+        self._lead_on(parse_json(content).value, outgoing.url)
         return exchange
+
+    def _lead_on(self, card: Json, source_url: str) -> None:
+        """Go where `card` leads from now on."""
+        self._card = card, source_url
+        self.endpoint = choose_endpoint(card, source_url, self._allowed_origins)
 
     async def _fetch_keys(self, url: str | None) -> bytes | None:
         """The agent's public keys from its own origin; None where there are none."""

@@ -6,15 +6,13 @@ import sys
 from collections.abc import Iterator
 from textwrap import wrap
 
-from inspector.core.commands import FetchCard
 from inspector.errors import NotA2A
-from inspector.headless.connect import open_link, raise_problem
+from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
 from inspector.views.card import CardView, SkillRow
-from inspector.views.problems import problem_of
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
 
@@ -50,8 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _fetch(arguments: argparse.Namespace) -> CardView:
     async with open_link(arguments.target, connection_of(arguments)) as link:
-        exchange = link.exchange(await link.session.run(FetchCard()))
-        raise_problem(problem_of(exchange))
+        exchange = await link.fetch_card()
     if link.card.card is None:
         raise NotA2A(f"no agent card at {plain_line(exchange.request.url)}")
     return link.card.card

@@ -12,14 +12,19 @@ from inspector.core.entries import Entry
 from inspector.core.session import Session
 from inspector.core.sessions import record
 from inspector.core.target import parse_target
-from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable
+from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
+from inspector.headless.asking import ask_credentials, can_ask
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import exchanges, together
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, ProblemKind, problem_of
+from inspector.views.refusals import RefusalKind, refusal_of
 from inspector.views.text import plain_line
 from inspector.views.together import Views
+from inspector.wire.card import Endpoint
+from inspector.wire.security import BEARER, wanted_scheme, wants_credentials
+from inspector.wire.urls import root
 
 _ERRORS: dict[ProblemKind, type[InspectorError]] = {
     ProblemKind.UNREACHABLE: Unreachable,
@@ -60,16 +65,40 @@ class Link:
         Raises:
             InspectorError: what went wrong, with its exit status.
         """
-        exchange = self.exchange(await self.session.run(FetchCard()))
-        raise_problem(problem_of(exchange))
+        exchange = await self.fetch_card()
         if self.session.endpoint is None:
             raise NotA2A(
                 f"the card at {plain_line(exchange.request.url)} offers no JSON-RPC interface "
                 "with a usable URL",
                 "a2a-inspect card TARGET shows what it offers",
             )
+        self._ask_what_the_card_wants(self.session.endpoint)
+        if self.session.is_withholding:
+            raise withheld(exchange.request.url, self.session.endpoint.url)
         for finding in self.session.endpoint.findings:
             sys.stderr.write(f"a2a-inspect: {plain_line(finding.message)}\n")
+
+    async def fetch_card(self) -> Exchange:
+        """Fetch the card; where it is itself behind credentials, ask for them at the terminal.
+
+        Raises:
+            InspectorError: what went wrong, with its exit status.
+        """
+        exchange = self.exchange(await self.session.run(FetchCard()))
+        refusal = refusal_of(exchange)
+        is_asked = refusal is not None and refusal.kind is RefusalKind.MISSING
+        if is_asked and can_ask() and ask_credentials(self.session, BEARER, exchange.request.url):
+            exchange = self.exchange(await self.session.run(FetchCard()))
+        raise_problem(problem_of(exchange))
+        return exchange
+
+    def _ask_what_the_card_wants(self, endpoint: Endpoint) -> None:
+        card = self.card.card.card if self.card.card else None
+        if self.session.credentials or not endpoint.is_trusted or not wants_credentials(card):
+            return
+        scheme = wanted_scheme(card)
+        if scheme is not None and can_ask():
+            ask_credentials(self.session, scheme, endpoint.url)
 
     async def run(
         self, command: Command, watch: Callable[[Entry], None] = lambda _: None
@@ -80,6 +109,16 @@ class Link:
             return self.exchange(await self.session.run(command))
         finally:
             unsubscribe()
+
+
+def withheld(card_url: str, url: str) -> UsageError:
+    """Credentials are given, and the card leads to where nobody said that they may go."""
+    place = plain_line(root(url).rstrip("/"))
+    return UsageError(
+        f"the card at {plain_line(card_url)} points to {plain_line(url)}: "
+        "credentials are not sent to another origin",
+        f"--allow-origin {place} if you trust it",
+    )
 
 
 def raise_problem(problem: Problem | None) -> None:
@@ -119,6 +158,8 @@ async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]
         recording.log,
         new_id=lambda: str(uuid.uuid4()),
         credentials=connection.headers,
+        secrets=connection.secrets,
+        allowed_origins=connection.allowed_origins,
         timeout_seconds=connection.timeout_seconds,
     )
     link = Link(session)

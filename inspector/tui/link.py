@@ -70,6 +70,8 @@ def _link(target: str, connection: Connection, recording: Recording) -> Link:
         recording.log,
         new_id=lambda: str(uuid4()),
         credentials=connection.headers,
+        secrets=connection.secrets,
+        allowed_origins=connection.allowed_origins,
         timeout_seconds=connection.timeout_seconds,
     )
     return Link(target, session, recording)

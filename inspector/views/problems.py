@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from inspector.core.entries import Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
+from inspector.views.refusals import refusal_of
 from inspector.wire.jsonrpc import METHOD_NOT_FOUND, TASK_NOT_CANCELABLE, TASK_NOT_FOUND, RpcError
 from inspector.wire.tree import parse_json
 
@@ -70,8 +71,8 @@ _FAILURES: dict[FailureKind, tuple[ProblemKind, str, str]] = {
     ),
     FailureKind.TLS: (
         ProblemKind.UNREACHABLE,
-        "the certificate is not trusted here, or the port does not speak TLS",
-        "--cacert FILE for a certificate of your own, http:// for a port without TLS",
+        "the certificate is not trusted here, the agent wants one, or the port has no TLS",
+        "--cacert FILE to trust one of your own, --client-cert FILE to show one, else http://",
     ),
     FailureKind.TIMEOUT: (
         ProblemKind.TIMED_OUT,
@@ -107,14 +108,6 @@ _ERRORS: dict[int, tuple[str, str]] = {
 }
 
 _STATUSES: dict[int, tuple[str, str]] = {
-    HTTPStatus.UNAUTHORIZED: (
-        "the agent wants credentials, or does not accept these",
-        "--header 'Authorization: Bearer ${TOKEN}'",
-    ),
-    HTTPStatus.FORBIDDEN: (
-        "these credentials are not allowed to do this",
-        "--header 'Authorization: Bearer ${TOKEN}' with another token",
-    ),
     HTTPStatus.NOT_FOUND: (
         "the card's url does not lead to the agent",
         "a2a-inspect card TARGET shows the url",
@@ -163,9 +156,7 @@ def _no_card(exchange: Exchange, what: str) -> Problem:
 
 def _of_error(exchange: Exchange, error: RpcError) -> Problem:
     cause, hint = _ERRORS.get(error.code or 0, ("", "--json shows the whole reply"))
-    status = _status(exchange)
-    if status in _STATUSES:
-        cause, hint = _STATUSES[status]
+    cause, hint = _of_refusal(exchange) or _STATUSES.get(_status(exchange) or 0, (cause, hint))
     return Problem(
         kind=ProblemKind.REFUSED,
         what=f"the agent answers with error {error.code}: {error.message}",
@@ -177,7 +168,8 @@ def _of_error(exchange: Exchange, error: RpcError) -> Problem:
 
 
 def _of_status(exchange: Exchange, status: int) -> Problem:
-    cause, hint = _STATUSES.get(status, ("", ""))
+    refusal = _of_refusal(exchange)
+    cause, hint = refusal or _STATUSES.get(status, ("", ""))
     is_server_error = status >= HTTPStatus.INTERNAL_SERVER_ERROR
     if status < HTTPStatus.BAD_REQUEST:
         location = header(exchange.response, "location") if exchange.response else ""
@@ -185,7 +177,7 @@ def _of_status(exchange: Exchange, status: int) -> Problem:
         hint = "name the address it redirects to as the target, if you trust it"
     elif is_server_error and not cause:
         cause, hint = "the agent, or a proxy before it, has failed", "look at the agent's log"
-    refuses = status in _STATUSES or is_server_error
+    refuses = refusal is not None or status in _STATUSES or is_server_error
     return Problem(
         kind=ProblemKind.REFUSED if refuses else ProblemKind.NOT_A2A,
         what=f"{exchange.request.method} {exchange.request.url} answers HTTP {status}",
@@ -194,6 +186,11 @@ def _of_status(exchange: Exchange, status: int) -> Problem:
         cause=cause,
         hint=hint,
     )
+
+
+def _of_refusal(exchange: Exchange) -> tuple[str, str] | None:
+    refusal = refusal_of(exchange)
+    return None if refusal is None else (refusal.cause, refusal.hint)
 
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:

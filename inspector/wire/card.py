@@ -1,5 +1,6 @@
 """Where an agent's card says to call it, and what is odd about that (A2A 0.3 §5.6)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inspector.wire.findings import Finding, Severity
@@ -23,7 +24,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The JSON-RPC URL to call. `is_trusted`: it has the card's origin, so credentials may go."""
+    """The JSON-RPC URL to call. `is_trusted`: credentials may go to its origin."""
 
     url: str
     reason: str
@@ -47,10 +48,13 @@ def interfaces(card: Json) -> tuple[Interface, ...]:
     return tuple(found)
 
 
-def choose_endpoint(card: Json, source_url: str) -> Endpoint | None:
+def choose_endpoint(
+    card: Json, source_url: str, allowed_origins: Iterable[str] = ()
+) -> Endpoint | None:
     """The JSON-RPC interface to call for a card fetched from `source_url`; None if there is none.
 
-    Of several, the first that speaks 0.3 wins. A card from a file is its own origin.
+    Of several, the first that speaks 0.3 wins. A card from a file is its own origin. Credentials
+    may go to the origin of the card and to `allowed_origins`.
     """
     offers = [offer for offer in interfaces(card) if offer.transport.upper() == JSON_RPC]
     usable = [offer for offer in offers if split_url(offer.url)]
@@ -59,7 +63,8 @@ def choose_endpoint(card: Json, source_url: str) -> Endpoint | None:
     chosen = next((offer for offer in usable if not offer.protocol.startswith("1")), usable[0])
     is_from_file = split_url(source_url) is None
     url, findings = _reachable(chosen, source_url, is_from_file)
-    is_trusted = is_from_file or is_same_origin(url, source_url)
+    origins = (source_url, *allowed_origins)
+    is_trusted = is_from_file or any(is_same_origin(url, one) for one in origins)
     if not is_trusted:
         findings += (_elsewhere(chosen, source_url),)
     if chosen.protocol.startswith("1"):
@@ -109,7 +114,7 @@ def _elsewhere(chosen: Interface, source_url: str) -> Finding:
         "A2A 0.3 §5.4",
         chosen.path,
         f"{chosen.url!r} has another origin than the card ({root(source_url)}): "
-        "credentials are not sent there",
+        "credentials go there only if you allow it",
     )
 
 

@@ -179,7 +179,7 @@ def test_no_card_is_4(
         (http(b"<html>"), 4, "not in JSON-RPC: not JSON"),
         (http(b""), 4, "the reply is empty"),
         (http(b"gone", "404 Not Found"), 5, "answers HTTP 404"),
-        (http(b"no", "401 Unauthorized"), 5, "wants credentials"),
+        (http(b"no", "401 Unauthorized"), 5, "no credentials were sent"),
         (http(b"no", "409 Conflict"), 5, "still being worked on"),
         (http(b"oops", "500 Internal Server Error"), 5, "has failed"),
         (
@@ -513,9 +513,11 @@ def test_credentials_stay_with_the_card(
     assert main(["send", trusted.url, "hi", *header]) == 0
     assert all("s3cret-token" in head for head, _ in trusted.requests)
     lured = start_agent(answer_with(TASK), {"url": elsewhere.url})
-    assert main(["send", lured.url, "hi", *header]) == 0
-    assert all("s3cret-token" not in head for head, _ in elsewhere.requests)
-    assert "credentials are not sent there" in capsys.readouterr().err
+    assert main(["send", lured.url, "hi", *header]) == 2
+    assert elsewhere.requests == []
+    assert f"--allow-origin {elsewhere.url.rstrip('/')}" in capsys.readouterr().err
+    assert main(["send", lured.url, "hi", *header, "--allow-origin", elsewhere.url]) == 0
+    assert all("s3cret-token" in head for head, _ in elsewhere.requests)
 
 
 @pytest.mark.req("CONN-3")

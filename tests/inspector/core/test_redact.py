@@ -1,10 +1,12 @@
 """A secret is found in any dress; innocent text stays."""
 
+import jwt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.redact import MASK, Redactor
+from inspector.core.redact import Redactor
+from inspector.wire.masks import MASK
 
 SECRET = 's3cret"token'
 REDACTOR = Redactor((("X-Own", f"Key {SECRET}"),))
@@ -43,3 +45,20 @@ def test_a_value_too_short_to_be_a_secret_masks_no_text() -> None:
 def test_a_password_in_a_url_is_masked() -> None:
     assert REDACTOR.url("http://me:pass@host:1/x?y") == "http://me:***@host:1/x?y"
     assert REDACTOR.url("http://host/") == "http://host/"
+
+
+@pytest.mark.req("CONN-3")
+def test_secrets_learnt_later_are_masked_from_then_on() -> None:
+    redactor = Redactor()
+    assert redactor.text("a-secret b-secret") == "a-secret b-secret"
+    redactor.learn("a-secret")
+    redactor.learn_headers((("X-New", "Key b-secret"),))
+    assert redactor.text("a-secret b-secret") == f"{MASK} {MASK}"
+    assert redactor.headers((("x-new", "anything"),)) == (("x-new", MASK),)
+
+
+def test_a_masked_token_tells_when_it_expires() -> None:
+    token = jwt.encode({"exp": 142}, "a secret of enough bytes for this algorithm", "HS256")
+    redactor = Redactor(now=lambda: 100.0)
+    headers = redactor.headers((("Authorization", f"Bearer {token}"),))
+    assert headers == (("Authorization", f"{MASK} (JWT, expires in 42 s)"),)

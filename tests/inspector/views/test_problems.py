@@ -56,7 +56,7 @@ def test_the_last_thing_seen_is_told(script: "Script") -> None:
         (-32001, 200, "has forgotten it"),
         (-32002, 200, "already ended"),
         (-32600, 409, "still being worked on"),
-        (-32000, 401, "wants credentials"),
+        (-32000, 401, "no credentials were sent"),
         (-32603, 200, ""),
     ],
 )
@@ -72,8 +72,8 @@ def test_errors_are_refusals(script: "Script", code: int, status: int, cause: st
 @pytest.mark.parametrize(
     ("status", "kind", "cause"),
     [
-        (401, ProblemKind.REFUSED, "wants credentials"),
-        (403, ProblemKind.REFUSED, "not allowed"),
+        (401, ProblemKind.REFUSED, "no credentials were sent"),
+        (403, ProblemKind.REFUSED, "without credentials this is not allowed"),
         (404, ProblemKind.REFUSED, "does not lead to the agent"),
         (500, ProblemKind.REFUSED, "has failed"),
         (302, ProblemKind.NOT_A2A, "it redirects to ''"),
