@@ -55,7 +55,7 @@ def tell_answer(
         # a stream's timeline has just shown the state
         yield from tell_said(ink, replace(one, state=None) if exchange.is_stream else one)
     if turn is not None:
-        yield from tell_data(ink, turn)
+        yield from tell_data(ink, turn, turn.slots)
     progress = exchange.progress
     ids = (("context", progress.context_id), ("task", progress.task_id))
     shown = "   ".join(f"{name} {plain_line(value)}" for name, value in ids if value)
@@ -72,10 +72,10 @@ def tell_said(ink: Ink, said: Said) -> Iterator[str]:
         yield f"  [{offer.number}] {plain_line(offer.title)}{payload}"
 
 
-def tell_data(ink: Ink, turn: TurnData) -> Iterator[str]:
+def tell_data(ink: Ink, turn: TurnData, slots: Sequence[SlotRow]) -> Iterator[str]:
     if turn.active_flow:
         yield f"  flow {ink(plain_line(turn.active_flow), BOLD)}"
-    for row in turn.slots:
+    for row in slots:
         yield f"    {tell_slot(ink, row)}"
     for name, value in turn.persisted_slots.items():
         kept = f"{plain_line(name):<{NAME_WIDTH}} {value_text(value)}"

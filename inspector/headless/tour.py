@@ -161,4 +161,4 @@ def _print_answer(link: Link, ink: Ink, exchange: Exchange) -> None:
     if said.exchange == exchange.id and said.speaker == "agent":
         print_text(*tell_said(ink, replace(said, state=None) if exchange.is_stream else said))
     changed = tuple(row for row in turn.slots if row.change is not SlotChange.SAME)
-    print_text(*tell_data(ink, replace(turn, slots=changed)))
+    print_text(*tell_data(ink, turn, changed))

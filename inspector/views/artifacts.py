@@ -8,7 +8,7 @@ from typing import overload
 from inspector.core.commands import Json
 from inspector.core.entries import Channel
 from inspector.views.index import Index
-from inspector.views.reading import Source, result_of
+from inspector.views.reads import Source, result_of
 from inspector.views.series import Series
 from inspector.wire.results import ArtifactChunk, Result, texts
 from inspector.wire.tree import at

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
-from inspector.views.reading import Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.card import check_placement, choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.tree import at, list_at, object_at, parse_json, text_at

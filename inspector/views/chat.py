@@ -10,7 +10,7 @@ from inspector.core.commands import Json
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.index import Index
 from inspector.views.problems import problem_of
-from inspector.views.reading import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
+from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
 from inspector.views.series import Series
 from inspector.wire.results import Result, texts
 from inspector.wire.slots import read_slots, strip_markers

@@ -8,7 +8,7 @@ from inspector.core.commands import Json
 from inspector.core.entries import Channel, RequestSent
 from inspector.views.artifacts import Artifacts, take
 from inspector.views.index import Index
-from inspector.views.reading import (
+from inspector.views.reads import (
     STARTS_TASK,
     Asked,
     Began,

@@ -13,7 +13,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.views.index import Index
-from inspector.views.reading import (
+from inspector.views.reads import (
     STREAMS,
     Asked,
     Began,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from inspector.core.entries import Channel
 from inspector.wire.findings import Finding, Severity
+from inspector.wire.notifications import PUSH
 from inspector.wire.progress import TASK_STATE
-from inspector.wire.push import PUSH
 from inspector.wire.states import is_legal, is_resting, is_terminal
 
 TASK = "A2A 0.3 §6.1"
@@ -117,7 +117,9 @@ def _check_order(life: Life, telling: Telling) -> list[Finding]:
             f"reordered: {telling.state} is older than {overtaking.state}, which was pushed before"
         )
         found.append(Finding(Severity.WARNING, PUSH, "$.status", text))
-    ahead = next((one for one in life.told if _is_ahead(life, one, telling)), None)
+    later = (one for one in life.told if _is_later(life, one, telling))
+    same = (one for one in life.told if _is_long_before(life, one, telling))
+    ahead = next(later, None) or next(same, None)
     if ahead is not None:
         since_ms = telling.at_ms - ahead.at_ms
         severity = Severity.WARNING if since_ms >= LATE_MS else Severity.HINT
@@ -126,10 +128,8 @@ def _check_order(life: Life, telling: Telling) -> list[Finding]:
     return found
 
 
-def _is_ahead(life: Life, one: Telling, telling: Telling) -> bool:
-    """Say whether `one` had told something later, or long before the same."""
-    if _is_later(life, one, telling):
-        return True
+def _is_long_before(life: Life, one: Telling, telling: Telling) -> bool:
+    """Say whether `one` had told the same so long before that the notification is late."""
     is_same = one.state == telling.state and one.timestamp_ms == telling.timestamp_ms
     return is_same and one.at_ms >= life.turn_ms and telling.at_ms - one.at_ms >= LATE_MS
 

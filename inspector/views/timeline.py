@@ -15,7 +15,7 @@ from inspector.core.entries import (
     ResponseEnded,
 )
 from inspector.views.index import Index
-from inspector.views.reading import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
+from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
 from inspector.views.series import Series
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Reply

@@ -16,5 +16,5 @@ def parse_timestamp(text: str) -> float | None:
         return None
     try:
         return datetime.fromisoformat(text).timestamp() * 1000
-    except (ValueError, OverflowError):
+    except ValueError:
         return None

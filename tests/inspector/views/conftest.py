@@ -12,6 +12,8 @@ from inspector.core.entries import (
     FailureKind,
     FrameReceived,
     Purpose,
+    PushReceived,
+    PushVerdict,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
@@ -24,12 +26,47 @@ class Script:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self._exchange = 0
+        self._last_exchange = 0
+        self._waited_ms = 0.0
 
     def _next(self) -> tuple[int, float]:
-        return len(self.entries) + 1, len(self.entries) * 10.0
+        return len(self.entries) + 1, len(self.entries) * 10.0 + self._waited_ms
+
+    @property
+    def now_ms(self) -> float:
+        return self._next()[1]
+
+    def wait(self, ms: float) -> "Script":
+        self._waited_ms += ms
+        return self
+
+    def on(self, exchange: int) -> "Script":
+        """Go on with an exchange that began before."""
+        self._exchange = exchange
+        return self
+
+    def begin(self) -> int:
+        self._last_exchange += 1
+        return self._last_exchange
+
+    def push(
+        self, body: Any, verdict: PushVerdict = PushVerdict.ACCEPTED, status: int | None = 200
+    ) -> "Script":
+        """A notification; the exchange under way stays the one to go on with."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        url = "http://127.0.0.1:9/"
+        self.entries.append(
+            PushReceived(*self._next(), self.begin(), "POST", url, (), raw, verdict, status)
+        )
+        return self
+
+    def poll(self, result: Any) -> "Script":
+        self.request(Purpose.POLL, "tasks/get", {"id": result["id"]}).respond()
+        envelope = {"jsonrpc": "2.0", "id": "r", "result": result}
+        return self.frame(json.dumps(envelope).encode(), Channel.POLL).end()
 
     def request(self, purpose: Purpose, method: str, params: Any) -> "Script":
-        self._exchange += 1
+        self._exchange = self.begin()
         envelope = {"jsonrpc": "2.0", "id": "r", "method": method, "params": params}
         body = b"" if purpose is Purpose.CARD else json.dumps(envelope).encode()
         self.entries.append(
@@ -80,14 +117,16 @@ class Script:
         parts: list[Any] = [{"kind": "text", "text": text}] if text else []
         parts += [{"kind": "data", "data": data}] if data is not None else []
         status: dict[str, Any] = {"state": state}
+        if (time := more.pop("time", None)) is not None:
+            status["timestamp"] = f"2026-11-21T10:00:{time:06.3f}Z"
         if parts:
             ids = {"messageId": f"m-{text}", "taskId": more.get("id", "t"), "contextId": "c"}
             status["message"] = {"kind": "message", "role": "agent", "parts": parts, **ids}
         return {"kind": "task", "id": "t", "contextId": "c", "status": status, **more}
 
     @staticmethod
-    def update(state: str, text: str = "", *, final: bool = False) -> dict[str, Any]:
-        task = Script.task(state, text)
+    def update(state: str, text: str = "", *, final: bool = False, **more: Any) -> dict[str, Any]:
+        task = Script.task(state, text, **more)
         return {
             "kind": "status-update",
             "taskId": "t",

@@ -1,0 +1,136 @@
+"""An entry of the log as the views get it: parsed and checked.
+
+A `Read` holds the parsed payload only until the views have taken from it what they keep; the
+bytes stay in the log's entries.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from inspector.core.commands import Json
+from inspector.core.entries import (
+    ASIDE,
+    Channel,
+    Failed,
+    FrameReceived,
+    Purpose,
+    PushReceived,
+    RequestSent,
+    ResponseEnded,
+    ResponseStarted,
+)
+from inspector.wire.findings import Finding
+from inspector.wire.jsonrpc import Reply, Request, read_reply
+from inspector.wire.notifications import read_notification
+from inspector.wire.progress import Progress
+from inspector.wire.results import Result, read_result
+from inspector.wire.sse import parse_event
+
+STREAMS = frozenset({Purpose.STREAM, Purpose.RESUBSCRIBE})
+STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An exchange under way. `request` has no params left; `task_id` is the task they named."""
+
+    exchange: int
+    purpose: Purpose
+    asked_ms: float
+    request: Request
+    task_id: str | None
+    context_id: str | None
+    message_id: str | None
+    registers: bool
+    progress: Progress
+    status: int | None = None
+    has_frame: bool = False
+    has_reply: bool = False
+
+    @property
+    def is_aside(self) -> bool:
+        return self.purpose in ASIDE
+
+    @property
+    def is_stream(self) -> bool:
+        return self.purpose in STREAMS
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request; `params` are empty beside the conversation."""
+
+    entry: RequestSent
+    call: Call
+    params: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The head of a response."""
+
+    entry: ResponseStarted
+    call: Call
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A body or an event; `reply` is None for a keep-alive, `result` for what brought none.
+
+    `is_news`: no other lane has already told of a later moment.
+    """
+
+    entry: FrameReceived
+    call: Call
+    reply: Reply | None
+    result: Result | None
+    findings: tuple[Finding, ...]
+    is_news: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The end of an exchange, whichever it was."""
+
+    entry: ResponseEnded | Failed
+    call: Call
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A notification. `result` is None where `problem` says why; news only if it was accepted."""
+
+    entry: PushReceived
+    result: Result | None
+    problem: str
+    findings: tuple[Finding, ...]
+    is_news: bool
+
+
+# What may tell of a task: a reply or event, or a notification.
+Source: TypeAlias = FrameReceived | PushReceived
+Read: TypeAlias = Asked | Began | Heard | Over | Pushed
+
+
+def reply_of(frame: FrameReceived) -> Reply | None:
+    """The JSON-RPC reply in `frame`; None for an event without data, such as a keep-alive."""
+    if frame.channel is not Channel.SSE:
+        return read_reply(frame.raw)
+    event = parse_event(frame.raw)
+    return None if event.data is None else read_reply(event.data)
+
+
+def result_of(source: Source) -> Result | None:
+    """The result in `source`, read from its bytes again; None where there is none."""
+    if isinstance(source, PushReceived):
+        return read_notification(source.body).result
+    reply = reply_of(source)
+    if reply is None or reply.problem or reply.error is not None:
+        return None
+    return read_result(reply.result)
+
+
+def header(response: ResponseStarted, name: str) -> str:
+    return next((value for key, value in response.headers if key.lower() == name), "")
