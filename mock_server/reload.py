@@ -1,7 +1,7 @@
 """`--watch`: saved versions of the project take over while conversations go on (RELOAD-1)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from structlog.stdlib import get_logger
 from mock_server.actions.opening import Actions
 from mock_server.dialogue.model import Json
 from mock_server.errors import ActionServerFailed, Problem
-from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project
 from mock_server.project.watch import Broken, Version, versions, watching
 from mock_server.service.service import Service
@@ -76,7 +75,7 @@ async def _follow(
             )
             if on_loaded:
                 on_loaded(version)
-            _tell_version(version, service, started_with.server)
+            _tell_version(version, service, started_with)
 
 
 async def _renew_actions(actions: Actions) -> None:
@@ -86,18 +85,26 @@ async def _renew_actions(actions: Actions) -> None:
         logger.warning("a2a_mock.reload.action_server_failed", text=str(error))
 
 
-def _tell_version(project: Project, service: Service, started_with: A2AServer) -> None:
+def _tell_version(project: Project, service: Service, started_with: Project) -> None:
     flows = sum(not flow.is_pattern for flow in project.assistant.flows.values())
     problems = len(project.faults) + len(project.warnings)
     logger.info("a2a_mock.reload.done", flows=flows, problems=problems)
-    if project.server != started_with:
-        logger.warning(
-            "a2a_mock.reload.restart_needed", text="a2a_server of endpoints.yml has changed"
-        )
+    for section in _read_at_the_start_only(project, started_with):
+        logger.warning("a2a_mock.reload.restart_needed", text=f"{section} has changed")
     service.feed.publish(
         "reload",
         lambda: {"outcome": "reloaded", "flows": flows, "model_id": project.content_hash},
     )
+
+
+def _read_at_the_start_only(project: Project, started_with: Project) -> Iterator[str]:
+    """The sections that have changed since, and are not followed."""
+    if project.server != started_with.server:
+        yield "a2a_server of endpoints.yml"
+    if project.action_server != started_with.action_server:
+        yield "action_server of mock.yml, or action_endpoint of endpoints.yml,"
+    if project.language_model != started_with.language_model:
+        yield "llm of mock.yml"
 
 
 def _tell_problems(broken: Broken, service: Service) -> None:

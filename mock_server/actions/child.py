@@ -4,11 +4,13 @@ import asyncio
 import os
 import signal
 import socket
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import httpx
 from structlog.stdlib import get_logger
 
+from mock_server.actions import leash
 from mock_server.actions.client import ActionClient
 from mock_server.actions.webhook import ActionCall, failed
 from mock_server.dialogue.action_server import ActionServer
@@ -25,6 +27,8 @@ logger = get_logger("a2a_server")
 
 class ChildServer:
     """Starts, health-checks, restarts and stops the process; performs actions in it.
+
+    The process ends with ours, however ours ends (`leash`).
 
     Its output goes to our stderr: that is where a developer looks for a `print` or a traceback.
     """
@@ -66,10 +70,14 @@ class ChildServer:
 
     async def _start(self, port: int) -> asyncio.subprocess.Process:
         server = self._server
-        line = [server.python, "-m", "rasa_sdk", "--actions", server.module, "--port", str(port)]
         try:
             process = await asyncio.create_subprocess_exec(
-                *line, cwd=server.folder, stdout=STDERR, stderr=STDERR, start_new_session=True
+                *_command_line(server, port),
+                cwd=server.folder,
+                stdin=PIPE,
+                stdout=STDERR,
+                stderr=STDERR,
+                start_new_session=True,
             )
         except OSError as error:
             raise ActionServerFailed(f"{server.python} cannot be run: {error.strerror}") from error
@@ -101,6 +109,12 @@ class ChildServer:
         except httpx.TransportError:
             return False
         return reply.is_success
+
+
+def _command_line(server: ActionServer, port: int) -> list[str]:
+    # A script would put its own folder, where our modules are, before the project's.
+    leashed = f"import runpy; runpy.run_path({leash.__file__!r}, run_name='__main__')"
+    return [server.python, "-c", leashed, "--actions", server.module, "--port", str(port)]
 
 
 def _free_port() -> int:

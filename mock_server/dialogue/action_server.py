@@ -1,6 +1,6 @@
 """Which action server a project has: what its files say of it (flows.md §8, §13)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mock_server.errors import NOWHERE, Location
@@ -31,4 +31,4 @@ class ActionServer:
     module: str = "actions"
     folder: str = ""
     timeout_seconds: float = TIMEOUT_SECONDS
-    location: Location = NOWHERE
+    location: Location = field(default=NOWHERE, compare=False)

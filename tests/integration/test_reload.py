@@ -220,6 +220,28 @@ def test_settings_of_the_server_wait_for_a_restart(watched: Watch) -> None:
         assert "endpoints.yml" in mock.hears("a2a_mock.reload.restart_needed")
 
 
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [
+        ("llm: {base_url: http://127.0.0.1:9, model: m}", "llm of mock.yml has changed"),
+        ("action_server: {kind: child, timeout_seconds: 5}", "action_server of mock.yml, or"),
+    ],
+)
+def test_what_acts_and_understands_waits_for_a_restart(
+    watched: Watch, section: str, text: str
+) -> None:
+    with watched() as mock:
+        file = mock.folder / "mock.yml"
+        before = file.read_text()
+        file.write_text(f"# one line more\n{before}")
+        assert "a2a_mock.reload.done" in mock.hears("a2a_mock.reload")
+        file.write_text(f"{before}\n{section}\n")
+        mock.hears("a2a_mock.reload.done")
+        line = mock.hears("a2a_mock.reload")
+        assert "restart_needed" in line
+        assert text in line
+
+
 @pytest.mark.req("RELOAD-1")
 def test_running_turn_keeps_its_version(watched: Watch) -> None:
     with watched() as mock:

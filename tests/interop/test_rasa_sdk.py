@@ -264,6 +264,19 @@ def test_talk_runs_the_same_actions(tmp_path: Path, python_with_rasa_sdk: Path) 
     assert "talk said /StartFlow(greet)" in ended.stdout
 
 
+@pytest.mark.timeout(400)
+def test_child_ends_with_a_mock_that_is_killed(tmp_path: Path, python_with_rasa_sdk: Path) -> None:
+    project = small_project(tmp_path, python_with_rasa_sdk)
+    line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", str(project)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as mock:
+        assert mock.stdout
+        assert mock.stdout.readline().startswith(b"ready: ")
+        mock.kill()
+        # The child writes to the same pipe: it closes when the last of them has ended.
+        _, log = mock.communicate(timeout=30)
+    assert b"a2a_mock.action_server.started" in log
+
+
 def test_child_that_does_not_come_up_stops_the_start(tmp_path: Path) -> None:
     project = small_project(tmp_path, tmp_path / "no-such-python")
     line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", str(project)]
