@@ -5,7 +5,7 @@ What composing the read turn would not give back exactly is kept as its raw body
 
 from dataclasses import replace
 
-from inspector.core.commands import FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 from inspector.core.compose import compose_params
 from inspector.core.entries import Headers, Purpose, RequestSent
 from inspector.wire.jsonrpc import encode_request, read_request
@@ -29,12 +29,17 @@ def read_sent_turn(request: RequestSent) -> Turn:
     sent = read_request(request.body)
     follow = _follow(request.purpose, sent.params)
     turn = _read_params(sent.params, follow)
-    again = encode_request(sent.id or "", sent.method or "", compose_params(turn, ""))
+    # where notifications go is the session's to say, anew for each task
+    push_config = at(sent.params, "configuration", "pushNotificationConfig")
+    is_pushed = isinstance(push_config, dict)
+    params = compose_params(turn, "", push_config if is_pushed else None)
+    again = encode_request(sent.id or "", sent.method or "", params)
     if again != request.body:
         turn = Turn(
             turn.text, context_id=turn.context_id, message_id=turn.message_id, raw=request.body
         )
-    return replace(turn, follow=follow, headers=_own_headers(request.headers))
+    also = frozenset({Also.PUSH}) if is_pushed and turn.raw is None else frozenset[Also]()
+    return replace(turn, follow=follow, also=also, headers=_own_headers(request.headers))
 
 
 def _read_params(params: dict[str, Json], follow: FollowMode) -> Turn:

@@ -142,6 +142,11 @@ class Session:
         """Make one exchange beside the conversation and return its number; its bytes are logged."""
         return (await self._exchanger.follow(purpose, outgoing)).number
 
+    def conceal(self, secrets: Iterable[str]) -> None:
+        """Mask `secrets` in the log from now on, wherever they occur."""
+        for secret in secrets:
+            self._exchanger.redactor.learn(secret)
+
     def stop(self, exchange: int) -> None:
         """Break off a running exchange; that of a turn, with all the ways of following it."""
         self._exchanger.stop(exchange)

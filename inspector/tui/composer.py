@@ -1,62 +1,35 @@
-"""Where a turn is written: the text, the slots table above it, and how it will go out below."""
+"""Where a turn is written: its text, the drawer above it, and how it will go out below."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from uuid import uuid4
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
-from inspector.core.commands import Json, Turn
+from inspector.core.commands import Turn
 from inspector.tui import ink
+from inspector.tui.drawer import Drawer
+from inspector.tui.history import History
 from inspector.tui.messages import TurnComposed
-from inspector.tui.preview import preview
+from inspector.tui.options_form import OptionsForm
+from inspector.tui.options_line import options_line, raw_line
+from inspector.tui.pairs_table import PairsTable
+from inspector.tui.parts_table import PartsTable
+from inspector.tui.prompt import Prompt
 from inspector.tui.quantities import duration
+from inspector.tui.raw_body import RawBody, body_of, fields_of, follow_of
 from inspector.tui.safe_text import safe_line
+from inspector.tui.slot_values import Hint
 from inspector.tui.slots_table import SlotsTable
-from inspector.tui.turn_options import TurnOptions, options_line
+from inspector.tui.turn_options import TurnOptions
 from inspector.views.chat import Offer
 from inspector.views.exchanges import Exchange
-
-
-class Prompt(TextArea):
-    """Enter sends, Ctrl+J begins a new line; Up in the first line recalls what was sent."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,shift+enter", "newline", "New line", show=False),
-    ]
-
-    @dataclass
-    class Sent(Message):
-        pass
-
-    @dataclass
-    class Recalled(Message):
-        """`by` is -1 for the turn before, 1 for the one after."""
-
-        by: int
-
-    def action_newline(self) -> None:
-        self.insert("\n")
-
-    def on_key(self, event: events.Key) -> None:
-        row, _ = self.cursor_location
-        is_last = row == self.document.line_count - 1
-        message = {
-            "enter": self.Sent(),
-            "up": self.Recalled(-1) if row == 0 else None,
-            "down": self.Recalled(1) if is_last else None,
-        }.get(event.key)
-        if message is not None:
-            event.stop()
-            event.prevent_default()
-            self.post_message(message)
 
 
 class Composer(VerticalGroup):
@@ -66,85 +39,127 @@ class Composer(VerticalGroup):
     offers: reactive[tuple[Offer, ...]] = reactive(())
     waiting: reactive[str] = reactive("")
 
-    def __init__(self) -> None:
+    def __init__(self, new_id: Callable[[], str] = lambda: str(uuid4())) -> None:
         super().__init__(id="compose")
-        self._sent: list[Turn] = []
-        self._recalled: int | None = None
+        self.history = History()
+        self.exchanges: Sequence[Exchange] = ()
+        self._new_id = new_id
+        self._raw_message_id = ""
 
     def compose(self) -> ComposeResult:
-        yield SlotsTable()
+        yield Drawer()
         with VerticalGroup(id="writing"):
             with HorizontalGroup():
                 yield Static("> ", id="caret", markup=False)
-                yield Prompt(
-                    id="prompt",
-                    compact=True,
-                    show_line_numbers=False,
-                    tab_behavior="focus",
-                    highlight_cursor_line=False,
-                    placeholder="Write to the agent",
-                )
+                yield Prompt()
+                yield RawBody()
             yield Static("", id="options", markup=False)
 
     def on_mount(self) -> None:
-        self.prompt.cursor_blink = False
+        for area in self.query(TextArea):
+            area.cursor_blink = False
         self.query_one("#options", Static).auto_links = False
         self.call_after_refresh(self.watch_waiting)
         self.call_after_refresh(self._update)
 
     @property
-    def table(self) -> SlotsTable:
-        return self.query_one(SlotsTable)
+    def drawer(self) -> Drawer:
+        return self.query_one(Drawer)
 
     @property
     def prompt(self) -> Prompt:
         return self.query_one(Prompt)
 
     @property
-    def last_sent(self) -> Turn | None:
-        return self._sent[-1] if self._sent else None
-
-    def turn(self) -> Turn:
-        """Return what Enter sends: the number of an offered button stands for its payload."""
-        text = self.prompt.text.strip()
-        chosen = next((o.payload for o in self.offers if text == str(o.number)), text)
-        return self.options.turn(chosen, self.table.slots())
-
-    async def send(self) -> None:
-        """Post the turn and clear the text and slots; an empty turn is none."""
-        turn = self.turn()
-        if not turn.text and not turn.slots:
-            return
-        self.remember(turn)
-        self.prompt.clear()
-        await self.table.set_slots({})
-        self.options = self.options.after_sending()
-        self.post_message(TurnComposed(turn))
-
-    def remember(self, turn: Turn) -> None:
-        self._sent.append(turn)
-        self._recalled = None
-
-    async def recall(self, turn: Turn) -> None:
-        """Write `turn` back, its slots too."""
-        self.prompt.load_text(turn.text)
-        self.prompt.move_cursor(self.prompt.document.end)
-        self.options = replace(self.options, shapes=turn.slot_shapes)
-        await self.table.set_slots(turn.slots)
-
-    def open_table(self, known: Mapping[str, Json]) -> None:
-        self.table.know(known)
-        self.add_class("-slots")
-        self.table.focus_first()
-        self._update()
-
-    def close_table(self) -> None:
-        self.remove_class("-slots")
-        self.prompt.focus()
+    def raw(self) -> RawBody:
+        return self.query_one(RawBody)
 
     @property
-    def is_table_open(self) -> bool:
-        return self.has_class("-slots")
+    def is_raw(self) -> bool:
+        return self.has_class("-raw")
+
+    def turn(self) -> Turn:
+        """Return what is written: the number of an offered button stands for its payload."""
+        headers = self.drawer.headers.texts()
+        if self.is_raw:
+            follow = follow_of(self.raw.body, self.options.follow)
+            also = self.options.also
+            return Turn("", follow=follow, also=also, headers=headers, raw=self.raw.body)
+        text = self.prompt.text.strip()
+        chosen = next((o.payload for o in self.offers if text == str(o.number)), text)
+        return replace(
+            self.options.turn(chosen, self.drawer.slots.pairs()),
+            metadata=self.drawer.metadata.pairs(),
+            parts=self.drawer.parts.parts(),
+            headers=headers,
+        )
+
+    async def send(self) -> None:
+        """Post the turn and clear what was its own; an empty turn is none.
+
+        Metadata and headers stay: an orchestrator sends the same with each of its turns.
+        """
+        turn = self.turn()
+        if not (turn.text or turn.slots or turn.parts or turn.raw):
+            return
+        self.history.remember(turn)
+        self.prompt.clear()
+        await self.drawer.slots.set_pairs({})
+        await self.drawer.parts.set_parts(())
+        self.options = self.options.after_sending()
+        self.close_raw()
+        self.post_message(TurnComposed(turn))
+
+    async def write(self, turn: Turn) -> None:
+        """Write `turn` back with all that it carries, to be edited and sent."""
+        await self.drawer.headers.set_texts(turn.headers)
+        if turn.raw is not None:
+            self.open_raw(turn)
+            return
+        self.close_raw()
+        self.prompt.write(turn.text)
+        self.options = self.options.of(turn)
+        await self.drawer.slots.set_pairs(turn.slots)
+        await self.drawer.metadata.set_pairs(turn.metadata)
+        await self.drawer.parts.set_parts(turn.parts)
+        self.prompt.focus()
+
+    def open_page(self, page: str, hints: Mapping[str, Hint]) -> None:
+        """Open the drawer at `page`; `hints` are of the agent's slots."""
+        self.close_raw()
+        self.drawer.slots.know(hints)
+        self.drawer.open(page)
+        self._update()
+
+    def close_drawer(self) -> None:
+        self.drawer.close()
+        self.prompt.focus()
+
+    def open_raw(self, turn: Turn) -> None:
+        """Show the whole body of `turn` as text, to be edited and sent byte for byte."""
+        self._raw_message_id = turn.message_id or self._new_id()
+        body = body_of(turn, self._new_id(), self._raw_message_id)
+        self.raw.write(body.decode(errors="replace"))
+        self.drawer.close()
+        self.add_class("-raw")
+        self.raw.focus()
+        self._update()
+
+    def close_raw(self) -> None:
+        if self.is_raw:
+            self.remove_class("-raw")
+            self.prompt.focus()
+            self._update()
+
+    async def read_raw(self) -> bool:
+        """Take the raw body back into the fields, and say whether they can hold it."""
+        turn = fields_of(self.raw.body)
+        if turn is None:
+            return False
+        given = None if turn.message_id == self._raw_message_id else turn.message_id
+        kept = self.turn()
+        await self.write(replace(turn, message_id=given, headers=kept.headers, also=kept.also))
+        return True
 
     @on(Prompt.Sent)
     async def take_sent(self, event: Prompt.Sent) -> None:
@@ -153,19 +168,29 @@ class Composer(VerticalGroup):
 
     @on(Prompt.Recalled)
     async def take_recall(self, event: Prompt.Recalled) -> None:
+        """Write an earlier turn in the place of this one, as a new message of this context."""
         event.stop()
-        if not self._sent:
-            return
-        start = len(self._sent) if self._recalled is None else self._recalled
-        self._recalled = min(max(start + event.by, 0), len(self._sent) - 1)
-        await self.recall(self._sent[self._recalled])
+        turn = self.history.step(self.exchanges, event.by)
+        if turn is not None:
+            await self.write(replace(turn, context_id=self.options.context_id, message_id=None))
 
     @on(SlotsTable.ShapeToggled)
     def take_shape(self, event: SlotsTable.ShapeToggled) -> None:
         event.stop()
         self.options = self.options.toggled_shape(event.shape)
 
-    @on(SlotsTable.Edited)
+    @on(OptionsForm.Changed)
+    def take_options(self, event: OptionsForm.Changed) -> None:
+        event.stop()
+        self.options = event.change(self.options)
+
+    @on(Drawer.Turned)
+    def take_page(self, event: Drawer.Turned) -> None:
+        event.stop()
+        self.drawer.open(event.page)
+
+    @on(PairsTable.Edited)
+    @on(PartsTable.Edited)
     @on(TextArea.Changed)
     def take_edit(self, event: Message) -> None:
         event.stop()
@@ -187,16 +212,16 @@ class Composer(VerticalGroup):
         if not self.is_mounted:
             return
         turn = self.turn()
-        line = options_line(self.options, len(turn.slots))
-        if turn.text != self.prompt.text.strip():
+        line = raw_line(turn) if self.is_raw else options_line(self.options, turn)
+        if not self.is_raw and turn.text != self.prompt.text.strip():
             line = Content.assemble(("sends ", ink.DIM), safe_line(turn.text), "  ") + line
         self.query_one("#options", Static).update(line)
-        if self.is_table_open:
-            self.table.show_preview(self.options.shapes, preview(turn))
+        if self.drawer.is_open:
+            self.drawer.show(turn, self.options)
 
 
 def waiting_text(exchange: Exchange, now_ms: float) -> str:
     """Return what is outstanding, since when, and how to stop it."""
-    name = exchange.rpc_method or exchange.request.purpose.value
+    name = exchange.rpc_method or str(exchange.purpose or "a notification")
     since = duration(max(0.0, now_ms - exchange.request.at_ms))
     return f"◌ waiting for {safe_line(name)}  {since}  ^X cancels"

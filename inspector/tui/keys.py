@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.binding import Binding
 
-from inspector.tui.actions import copying, showing, turns
+from inspector.tui.actions import copying, showing, turns, writing
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -34,15 +34,24 @@ class Key:
 KEYS = (
     Key("help", showing.help_page, "question_mark", "f1", "help", "Show all keys"),
     Key("palette", showing.palette, "colon", "ctrl+p", "palette", "Find any action by its name"),
-    Key("slots", turns.slots, "s", "ctrl+s", "slots", "Open or close the slots of the next turn"),
+    Key("slots", writing.page("slots"), "s", "ctrl+s", "slots", "The slots of the next turn"),
+    Key("options", writing.page("turn-options"), "o", "ctrl+o", "options", "How the turn goes out"),
     Key("wire", showing.wire, "w", "f2", "wire", "Show or hide what went over the wire"),
     Key("stop", turns.stop, "x", "ctrl+x", "cancel", "Cancel the running task; once more hangs up"),
+    Key("edit", turns.edit, "e", "", "edit", "Edit the selected turn and send it anew"),
     Key("card", showing.card, "c", "f3", "card", "Show the agent's card and its skills"),
-    Key("resend", turns.resend, "r", "ctrl+r", "resend", "Send the last turn as a new message"),
-    Key("follow", turns.follow, "t", "ctrl+t", "stream", "Stream, await the answer, or neither"),
-    Key("context", turns.context, "n", "ctrl+n", "context", "Keep the context or begin a new one"),
-    Key("again", turns.again, "d", "ctrl+g", "dedup", "Send the last turn with its message id"),
-    Key("shape", turns.shape, "o", "ctrl+o", "shape", "Change the shape in which slots travel"),
+    Key("resend", turns.resend, "r", "ctrl+r", "resend", "Send the selected turn as a new message"),
+    Key("again", turns.again, "d", "ctrl+g", "dedup", "Send the selected turn with its message id"),
+    Key("twice", turns.twice, "D", "", "409", "Send the selected turn twice at once with one id"),
+    Key("follow", writing.follow, "t", "ctrl+t", "stream", "Stream, await the answer, or neither"),
+    Key("context", writing.context, "n", "ctrl+n", "context", "Keep the context, or begin one"),
+    Key("raw", writing.raw, "b", "f6", "raw", "The turn as its JSON-RPC body, to edit as text"),
+    Key("get_task", turns.get_task, "T", "", "task", "Ask for the selected task as it is now"),
+    Key("resubscribe", turns.resubscribe, "R", "", "", "Follow the selected task's stream again"),
+    Key("attach", writing.page("parts"), "a", "ctrl+f", "", "Files and parts of the next turn"),
+    Key("metadata", writing.page("metadata"), "m", "", "", "The metadata of the next turn"),
+    Key("headers", writing.page("headers"), "H", "", "", "The HTTP headers of the next turn"),
+    Key("shape", writing.shape, "", "", "", "Change the shape in which slots travel"),
     Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
     Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
@@ -52,7 +61,7 @@ KEYS = (
     Key("go_data", showing.panel("data"), "3", "", "", "Go to the data and slots"),
     Key("go_wire", showing.panel("wire"), "4", "", "", "Go to the wire view"),
     Key("write", showing.panel("compose"), "5,i", "", "", "Write a message"),
-    Key("send", turns.send, "", "", "", "Send the message that is written"),
+    Key("send", turns.send, "", "f5", "", "Send the turn that is written, raw or not"),
     Key("symbols", showing.symbols, "", "", "", "Change between Unicode and ASCII symbols"),
     Key("theme", showing.theme, "", "", "", "Change between dark and light"),
 )

@@ -1,73 +1,83 @@
-"""What the next turn sends: its slots in each shape, which one wins, what text is left."""
+"""What the next turn sends, place by place; which value of a slot wins; what text is left."""
 
 import json
-import re
+from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.core.commands import SlotShape, Turn
+from inspector.core.commands import Json, SlotShape, Turn
 from inspector.core.compose import compose_params
 from inspector.tui import ink
+from inspector.tui.conversation import value_text
+from inspector.tui.part_names import abridged
 from inspector.tui.safe_text import safe_line
+from inspector.wire.results import texts
+from inspector.wire.slots import Seeding, seedings, strip_markers
+from inspector.wire.tree import list_at, object_at
 
-# Lowest precedence first, as the server applies them (server.md SLOT-1).
 _PLACES = {
     SlotShape.LINE: "a SLOTS: line",
     SlotShape.FENCE: "a fenced block",
-    SlotShape.REQUEST: "params.metadata.slots",
-    SlotShape.METADATA: "message.metadata.slots",
+    SlotShape.REQUEST: "params.metadata",
+    SlotShape.METADATA: "message.metadata",
     SlotShape.DATA: "a DataPart",
 }
-_TYPED_LINE = re.compile(r"^SLOTS:.*$", re.MULTILINE)
-_TYPED_FENCE = re.compile(r"```json\s.*?```\s*\Z", re.DOTALL)
+_LABEL_WIDTH = 18
 
 
 def preview(turn: Turn) -> Content:
-    """Return what goes out besides the bare text, the winner, and the text the agent reads."""
-    if not turn.slots:
-        return Content.styled("Name a slot and give it a value; Esc closes the table.", ink.DIM)
-    return Content("\n").join(
-        [
-            _line("goes out", _outgoing(turn)),
-            _line("wins", winner(turn)),
-            _line("text left", safe_line(remaining_text(turn.text)) or "none: slots alone"),
-        ]
-    )
-
-
-def winner(turn: Turn) -> str:
-    """Return the place whose value the agent takes, and what it overrides."""
-    found = set(turn.slot_shapes) | _typed_shapes(turn.text)
-    ordered = [_PLACES[shape] for shape in _PLACES if shape in found]
-    over = f" over {', '.join(reversed(ordered[:-1]))}" if len(ordered) > 1 else ""
-    return f"{ordered[-1]}{over}"
-
-
-def remaining_text(text: str) -> str:
-    return _TYPED_LINE.sub("", _TYPED_FENCE.sub("", text)).strip()
-
-
-def _typed_shapes(text: str) -> set[SlotShape]:
-    """Return the shapes in which the user has written slots into the text by hand."""
-    found = {SlotShape.LINE} if _TYPED_LINE.search(text) else set[SlotShape]()
-    return found | ({SlotShape.FENCE} if _TYPED_FENCE.search(text) else set())
-
-
-def _outgoing(turn: Turn) -> str:
+    """Return what goes out, field by field, then what the agent makes of its slots and text."""
     params = compose_params(turn, "")
-    message = params["message"]
-    assert isinstance(message, dict)
-    shown = {
-        "params.metadata": params.get("metadata"),
-        "message.metadata": message.get("metadata"),
-        "parts": message["parts"],
-    }
-    return "  ".join(
-        f"{name} {safe_line(json.dumps(value, ensure_ascii=False))}"
-        for name, value in shown.items()
-        if value
-    )
+    lines = [_line(place, _compact(value)) for place, value in _places(params) if value]
+    lines += [_line("header", safe_line(f"{name}: {value}")) for name, value in turn.headers]
+    found = [seeding for seeding in seedings(params) if seeding.slots]
+    if found:
+        lines += [_line("wins" if at == 0 else "", text) for at, text in enumerate(verdicts(found))]
+        left = remaining_text(params)
+        lines.append(_line("agent reads", safe_line(left) or "no text: slots alone"))
+    return Content("\n").join(lines) if lines else Content.styled("nothing yet", ink.DIM)
+
+
+def verdicts(found: Sequence[Seeding]) -> list[str]:
+    """Return which place each slot is taken from, and over what; weakest of `found` first."""
+    slots: dict[str, Json] = {}
+    for seeding in found:
+        slots |= seeding.slots
+    told = {name: _verdict(name, found) for name in slots}
+    if len(set(told.values())) == 1:
+        return [f"{'all' if len(slots) > 1 else safe_line(next(iter(slots)))} {told.popitem()[1]}"]
+    return [f"{safe_line(name)} {value_text(slots[name])} {text}" for name, text in told.items()]
+
+
+def _verdict(name: str, found: Sequence[Seeding]) -> str:
+    """Return `by` the place that wins, `over` the others with their values where they differ."""
+    *losers, winner = [seeding for seeding in found if name in seeding.slots]
+    value = _compact(winner.slots[name])
+    over = [
+        ("the same" if _compact(loser.slots[name]) == value else value_text(loser.slots[name]))
+        + f" in {_PLACES[SlotShape(loser.shape)]}"
+        for loser in reversed(losers)
+    ]
+    place = _PLACES[SlotShape(winner.shape)]
+    return f"by {place}, over {', '.join(over)}" if over else f"by {place}"
+
+
+def remaining_text(params: Json) -> str:
+    """Return the text that is left to the agent once the markers are stripped (SLOT-4)."""
+    parts = tuple(list_at(params, "message", "parts"))
+    return "\n".join(left for text in texts(parts) if (left := strip_markers(text)))
+
+
+def _places(params: Json) -> Iterator[tuple[str, Json]]:
+    yield "parts", [abridged(part) for part in list_at(params, "message", "parts")]
+    yield "message.metadata", object_at(params, "message", "metadata")
+    yield "params.metadata", object_at(params, "metadata")
+    yield "configuration", object_at(params, "configuration")
+
+
+def _compact(value: Json) -> str:
+    return safe_line(json.dumps(value, ensure_ascii=False))
 
 
 def _line(label: str, text: str) -> Content:
-    return Content.assemble((label.ljust(11), ink.DIM), text)
+    return Content.assemble((label.ljust(_LABEL_WIDTH), ink.DIM), text)

@@ -1,9 +1,11 @@
 """A slot's value from what was typed, and the type that it was taken for."""
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.commands import Json
+from inspector.tui.conversation import value_text
 
 
 class ValueKind(StrEnum):
@@ -17,6 +19,27 @@ class ValueKind(StrEnum):
 
 class BadValue(ValueError):
     """The typed text is no value of the chosen type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What is known of a name before it is written: its value now, its type, its choices.
+
+    `kind` AUTO means that nobody has told the type.
+    """
+
+    now: str = ""
+    kind: ValueKind = ValueKind.AUTO
+    choices: tuple[str, ...] = ()
+
+    @property
+    def placeholder(self) -> str:
+        if self.choices:
+            return " | ".join(self.choices)
+        return f"now {self.now}" if self.now else "value"
+
+
+NO_HINT = Hint()
 
 
 def parse_value(typed: str, kind: ValueKind) -> Json:
@@ -41,6 +64,21 @@ def parse_value(typed: str, kind: ValueKind) -> Json:
             return value
 
 
+def hinted_value(typed: str, hint: Hint) -> tuple[Json, bool]:
+    """Return the value of `typed` for the type that `hint` tells, and whether it fits.
+
+    What does not fit is still a value: how the agent takes a wrong one is worth seeing.
+    """
+    guessed = _guess(typed)
+    if guessed is None:
+        return None, True
+    try:
+        value = parse_value(typed, hint.kind)
+    except BadValue:
+        return guessed, False
+    return value, not hint.choices or value in hint.choices
+
+
 def kind_of(value: Json) -> ValueKind:
     match value:
         case None:
@@ -53,6 +91,14 @@ def kind_of(value: Json) -> ValueKind:
             return ValueKind.TEXT
         case list() | dict():
             return ValueKind.JSON
+
+
+def typed_for(value: Json) -> str:
+    """Return what to type for `value`: text that would be taken for another type is quoted."""
+    text = value_text(value)
+    if isinstance(value, str) and _guess(text) != value:
+        return json.dumps(value, ensure_ascii=False)
+    return text
 
 
 def _guess(typed: str) -> Json:

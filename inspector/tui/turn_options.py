@@ -1,35 +1,31 @@
-"""How the next turn goes out: context, message id, way of following, shapes of its slots."""
+"""How the next turn goes out: context, ids, ways of following, shapes of its slots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from textual.content import Content
-from textual.style import Style
-
-from inspector.core.commands import FollowMode, Json, SlotShape, Turn
-from inspector.tui import ink
-from inspector.tui.safe_text import safe_line
-
-SHORT_ID = 6
-_FOLLOW = {
-    FollowMode.STREAM: "stream",
-    FollowMode.BLOCKING: "wait for answer",
-    FollowMode.NO_BLOCKING: "return at once",
-}
+from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """`message_id` is set where the last message's id is to be sent again."""
+    """`context_id` is the conversation on screen; `chosen_context` another one for this turn.
+
+    `message_id` is set where the agent shall see an id that it may have seen before.
+    """
 
     follow: FollowMode = FollowMode.STREAM
+    also: frozenset[Also] = frozenset()
     shapes: tuple[SlotShape, ...] = (SlotShape.METADATA,)
     context_id: str | None = None
+    chosen_context: str | None = None
     is_new_context: bool = False
     message_id: str | None = None
+    task_id: str | None = None
+    history_length: int | None = None
+    accepted_output_modes: tuple[str, ...] = ()
 
     def next_follow(self) -> "TurnOptions":
-        modes = list(_FOLLOW)
+        modes = (FollowMode.STREAM, FollowMode.BLOCKING, FollowMode.NO_BLOCKING)
         return replace(self, follow=modes[(modes.index(self.follow) + 1) % len(modes)])
 
     def next_shape(self) -> "TurnOptions":
@@ -42,49 +38,53 @@ class TurnOptions:
         chosen = set(self.shapes) ^ {shape}
         return replace(self, shapes=tuple(one for one in SlotShape if one in chosen or not chosen))
 
+    def toggled_also(self, way: Also) -> "TurnOptions":
+        return replace(self, also=self.also ^ {way})
+
     def toggled_context(self) -> "TurnOptions":
-        return replace(self, is_new_context=not self.is_new_context)
+        return replace(self, is_new_context=not self.is_new_context, chosen_context=None)
 
     def in_context(self, context_id: str | None) -> "TurnOptions":
         return replace(self, context_id=context_id)
+
+    def with_context(self, context_id: str | None) -> "TurnOptions":
+        """Return these options for a turn in `context_id`; None stays in that on screen."""
+        chosen = None if context_id == self.context_id else context_id
+        return replace(self, chosen_context=chosen, is_new_context=False)
 
     def with_message_id(self, message_id: str | None) -> "TurnOptions":
         return replace(self, message_id=message_id)
 
     def after_sending(self) -> "TurnOptions":
-        return replace(self, is_new_context=False, message_id=None)
+        """What was for one turn only is gone: context, ids; the ways of following stay."""
+        return replace(
+            self, is_new_context=False, chosen_context=None, message_id=None, task_id=None
+        )
+
+    def of(self, turn: Turn) -> "TurnOptions":
+        """Return the options with which `turn` was composed, in the context that it names."""
+        return replace(
+            self.with_context(turn.context_id),
+            follow=turn.follow,
+            also=turn.also,
+            shapes=turn.slot_shapes,
+            message_id=turn.message_id,
+            task_id=turn.task_id,
+            history_length=turn.history_length,
+            accepted_output_modes=turn.accepted_output_modes,
+        )
 
     def turn(self, text: str, slots: Mapping[str, Json]) -> Turn:
+        kept = self.chosen_context or self.context_id
         return Turn(
             text=text,
             slots=slots,
             slot_shapes=self.shapes,
-            context_id=None if self.is_new_context else self.context_id,
+            context_id=None if self.is_new_context else kept,
             message_id=self.message_id,
+            task_id=self.task_id,
+            history_length=self.history_length,
+            accepted_output_modes=self.accepted_output_modes,
             follow=self.follow,
+            also=self.also,
         )
-
-
-def options_line(options: TurnOptions, slot_count: int) -> Content:
-    """Return the options as words, each a button."""
-    slots = f"slots {slot_count} → {' + '.join(options.shapes)}" if slot_count else "no slots"
-    words = [
-        (slots, ink.ACCENT if slot_count else ink.DIM, "slots"),
-        (_context_words(options), ink.WARN if options.is_new_context else ink.DIM, "context"),
-        (_FOLLOW[options.follow], ink.DIM, "follow"),
-    ]
-    if options.message_id is not None:
-        same = f"same id {safe_line(options.message_id)[:SHORT_ID]}"
-        words.append((same, ink.WARN, "again"))
-    line = Content("")
-    for text, style, action in words:
-        button = Content.styled(text, style)
-        button = button.stylize(Style.from_meta({"@click": f"screen.do('{action}')"}))
-        line = line + Content.styled("  ·  ", ink.DIM) + button if line else button
-    return line
-
-
-def _context_words(options: TurnOptions) -> str:
-    if options.is_new_context or options.context_id is None:
-        return "new context"
-    return f"keep ctx {safe_line(options.context_id)[:SHORT_ID]}"

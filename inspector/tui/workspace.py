@@ -1,6 +1,7 @@
 """The main screen: folds the log for the panels, and turns what the user does into commands."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
@@ -16,6 +17,8 @@ from textual.timer import Timer
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry
 from inspector.core.session import Session
+from inspector.core.turn_headers import fill_headers
+from inspector.errors import UsageError
 from inspector.tui.board import Board
 from inspector.tui.composer import Composer, waiting_text
 from inspector.tui.folds import Folds
@@ -99,8 +102,12 @@ class Workspace(Screen[None]):
             self.run_worker(self._run(self.session, command), group="commands")
 
     async def _run(self, session: Session, command: Command) -> None:
-        await session.run(command)
+        try:
+            await session.run(command)
+        except UsageError as error:
+            self.notice(str(error))
         if isinstance(command, SendTurn) and session.endpoint is None:
+            self.query_one(Composer).history.keep_unsent(command.turn)
             self.notice("not sent: no card names where to; ↑ brings it back")
 
     # Showing
@@ -126,6 +133,7 @@ class Workspace(Screen[None]):
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
         composer.offers = board.offers
+        composer.exchanges = board.exchanges
         self.query_one(Header).view = header_view(self.target, board)
         self._show_waiting()
 
@@ -151,9 +159,19 @@ class Workspace(Screen[None]):
     def take_turn(self, event: TurnComposed) -> None:
         self.send(event.turn)
 
-    def send(self, turn: Turn) -> None:
+    def send(self, turn: Turn, times: int = 1) -> None:
+        """Send `turn`, its variables filled in; what cannot go out is kept for ↑."""
+        try:
+            filled, secrets = fill_headers(turn, os.environ)
+        except UsageError as error:
+            self.query_one(Composer).history.keep_unsent(turn)
+            self.notice(f"not sent: {error}; ↑ brings it back")
+            return
+        if self.session is not None:
+            self.session.conceal(secrets)
         self.query_one(Stage).select(None)
-        self.run_command(SendTurn(turn))
+        for _ in range(times):
+            self.run_command(SendTurn(filled))
 
     def on_descendant_focus(self) -> None:
         panel = panel_of(self.focused)
@@ -177,10 +195,12 @@ class Workspace(Screen[None]):
             await pending
 
     def action_back(self) -> None:
-        """Take one step back: from the slots, the composer, the zoom, the wire."""
+        """Take one step back: from the raw body, the drawer, the composer, the zoom, the wire."""
         composer = self.query_one(Composer)
-        if composer.is_table_open:
-            composer.close_table()
+        if composer.is_raw:
+            composer.close_raw()
+        elif composer.drawer.is_open:
+            composer.close_drawer()
         elif panel_of(self.focused) == "compose":
             stage = self.query_one(Stage)
             stage.go_to(stage.active)

@@ -51,7 +51,7 @@ def seedings(params: Json) -> tuple[Seeding, ...]:
     parts = tuple(list_at(params, "message", "parts"))
     found: list[tuple[str, Json]] = []
     found += [("line", slots) for text in texts(parts) for slots in _lines(text)]
-    found += [("fence", _fence(text)) for text in texts(parts)]
+    found += [("fence", _fence(_without_lines(text))) for text in texts(parts)]
     found.append(("request", at(params, "metadata", "slots")))
     found.append(("metadata", at(params, "message", "metadata", "slots")))
     found += [("data", at(content, "slots")) for content in data_parts(parts)]
@@ -69,10 +69,14 @@ def read_slots(params: Json) -> tuple[dict[str, Json], tuple[str, ...]]:
 
 def strip_markers(text: str) -> str:
     """`text` without the lines and the fence that carry slots (SLOT-4)."""
-    stripped = _LINE.sub(lambda line: "" if _read_object(line[1]) is not None else line[0], text)
+    stripped = _without_lines(text)
     if _fence(stripped) is not None:
         stripped = _FENCE.sub("", stripped)
     return text if stripped == text else stripped.strip("\n")
+
+
+def _without_lines(text: str) -> str:
+    return _LINE.sub(lambda line: "" if _read_object(line[1]) is not None else line[0], text)
 
 
 def _lines(text: str) -> list[dict[str, Json]]:

@@ -10,9 +10,10 @@ from inspector.core.commands import FollowMode, Json, SlotShape, Turn
 from inspector.core.entries import Purpose, RequestSent
 from inspector.tui.command_lines import curl, send_command
 from inspector.tui.keys import KEYS, bindings, shown
-from inspector.tui.preview import preview, remaining_text, winner
+from inspector.tui.options_line import options_line
+from inspector.tui.preview import preview
 from inspector.tui.slot_values import BadValue, ValueKind, parse_value
-from inspector.tui.turn_options import TurnOptions, options_line
+from inspector.tui.turn_options import TurnOptions
 
 
 @pytest.mark.req("COMP-1a")
@@ -49,31 +50,73 @@ def test_value_of_another_type_is_refused(typed: str, kind: str) -> None:
         parse_value(typed, ValueKind(kind))
 
 
+def lines_of(turn: Turn) -> dict[str, str]:
+    """Return the preview of `turn` by label; lines without one are joined to the one before."""
+    lines: dict[str, str] = {}
+    for line in preview(turn).plain.splitlines():
+        label = line[:18].strip() or list(lines)[-1]
+        lines[label] = f"{lines[label]} | {line[18:]}" if label in lines else line[18:]
+    return lines
+
+
 @pytest.mark.req("COMP-1", "SLOT-1")
 @pytest.mark.parametrize(
     ("shapes", "text", "told"),
     [
-        ((SlotShape.METADATA,), "hi", "message.metadata.slots"),
-        ((SlotShape.METADATA, SlotShape.DATA), "", "a DataPart over message.metadata.slots"),
-        ((SlotShape.REQUEST,), "SLOTS: {}", "params.metadata.slots over a SLOTS: line"),
-        ((SlotShape.LINE,), "x\n```json\n{}\n```", "a fenced block over a SLOTS: line"),
+        ((SlotShape.METADATA,), "hi", "a by message.metadata"),
+        (
+            (SlotShape.METADATA, SlotShape.DATA),
+            "",
+            "a by a DataPart, over the same in message.metadata",
+        ),
+        (
+            (SlotShape.REQUEST,),
+            'SLOTS: {"a": 2}',
+            "a by params.metadata, over 2 in a SLOTS: line",
+        ),
+        (
+            (SlotShape.LINE,),
+            'x\n```json\n{"b": 3}\n```',
+            "a 1 by a SLOTS: line | b 3 by a fenced block",
+        ),
     ],
 )
 def test_winner_follows_the_precedence(shapes: tuple[SlotShape, ...], text: str, told: str) -> None:
-    assert winner(Turn(text, slots={"a": 1}, slot_shapes=shapes)) == told
+    lines = lines_of(Turn(text, slots={"a": 1}, slot_shapes=shapes))
+    assert lines["wins"] == told
 
 
-def test_remaining_text_is_without_markers() -> None:
-    assert remaining_text('send\nSLOTS: {"a": 1}\n```json\n{}\n```') == "send"
+@pytest.mark.req("COMP-1", "SLOT-4")
+def test_preview_tells_what_text_is_left() -> None:
+    assert lines_of(Turn('send\nSLOTS: {"a": 1}'))["agent reads"] == "send"
+    slots_alone = Turn("", slots={"a": 1}, slot_shapes=(SlotShape.LINE,))
+    assert lines_of(slots_alone)["agent reads"] == "no text: slots alone"
 
 
-def test_preview_shows_what_goes_out() -> None:
-    shown_lines = preview(Turn("hi", slots={"amount": 50})).plain.splitlines()
-    assert shown_lines[0] == (
-        'goes out   message.metadata {"slots": {"amount": 50}}'
-        '  parts [{"kind": "text", "text": "hi"}]'
+@pytest.mark.req("COMP-1a")
+def test_preview_shows_each_place_as_it_goes_out() -> None:
+    turn = Turn(
+        "hi",
+        slots={"amount": 50},
+        slot_shapes=(SlotShape.REQUEST, SlotShape.METADATA),
+        metadata={"user": "u-1"},
+        headers=(("X-A", "${B}"),),
+        history_length=2,
     )
-    assert shown_lines[2] == "text left  hi"
+    assert lines_of(turn) == {
+        "parts": '[{"kind": "text", "text": "hi"}]',
+        "message.metadata": '{"user": "u-1", "slots": {"amount": 50}}',
+        "params.metadata": '{"slots": {"amount": 50}}',
+        "configuration": '{"historyLength": 2, "blocking": true}',
+        "header": "X-A: ${B}",
+        "wins": "amount by message.metadata, over the same in params.metadata",
+        "agent reads": "hi",
+    }
+
+
+def test_preview_of_a_file_tells_its_size() -> None:
+    part: Json = {"kind": "file", "file": {"name": "a", "bytes": "QUFB" * 1000}}
+    assert "… 3.0 kB" in lines_of(Turn("", parts=(part,)))["parts"]
 
 
 @pytest.mark.req("COMP-2")
@@ -103,7 +146,8 @@ def test_one_shape_is_always_chosen(toggles: list[SlotShape]) -> None:
 
 def test_options_line_says_everything() -> None:
     options = TurnOptions().in_context("abcdef12").with_message_id("123456789")
-    assert options_line(options, 2).plain == (
+    turn = options.turn("hi", {"a": 1, "b": 2})
+    assert options_line(options, turn).plain == (
         "slots 2 → metadata  ·  keep ctx abcdef  ·  stream  ·  same id 123456"
     )
 

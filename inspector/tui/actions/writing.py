@@ -1,0 +1,48 @@
+"""What a key does to the turn that is being written: its pages, its options, its raw body."""
+
+from typing import TYPE_CHECKING
+
+from inspector.tui.composer import Composer
+from inspector.tui.known_slots import hints_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.tui.workspace import Workspace
+
+
+def page(name: str) -> "Callable[[Workspace], None]":
+    """Return the action that opens the drawer's page `name`, or closes the drawer there."""
+
+    def turn_to(workspace: "Workspace") -> None:
+        composer = workspace.query_one(Composer)
+        if composer.drawer.is_open and composer.drawer.page == name and not composer.is_raw:
+            composer.close_drawer()
+        else:
+            composer.open_page(name, hints_of(workspace))
+
+    return turn_to
+
+
+def shape(workspace: "Workspace") -> None:
+    composer = workspace.query_one(Composer)
+    composer.options = composer.options.next_shape()
+
+
+def follow(workspace: "Workspace") -> None:
+    composer = workspace.query_one(Composer)
+    composer.options = composer.options.next_follow()
+
+
+def context(workspace: "Workspace") -> None:
+    composer = workspace.query_one(Composer)
+    composer.options = composer.options.toggled_context()
+
+
+async def raw(workspace: "Workspace") -> None:
+    """Show the turn as its JSON-RPC body, or take that body back into the fields."""
+    composer = workspace.query_one(Composer)
+    if not composer.is_raw:
+        composer.open_raw(composer.turn())
+    elif not await composer.read_raw():
+        workspace.notice("the fields cannot hold this body: F5 sends it, Esc drops it")

@@ -1,0 +1,70 @@
+"""What was sent before: read back from the log, with what a log cannot hold from memory."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from inspector.core.commands import Json, Turn
+from inspector.core.compose import compose_params
+from inspector.core.entries import RequestSent
+from inspector.core.sent_turn import TURNS, read_sent_turn
+from inspector.views.exchanges import Exchange
+
+
+class History:
+    """Turns in the order of sending; those that never reached the wire come last.
+
+    The log masks secrets and does not tell how a task was followed beside its turn; of a turn
+    composed in this session both are remembered.
+    """
+
+    def __init__(self) -> None:
+        self._composed: list[Turn] = []
+        self._unsent: list[Turn] = []
+        self._at: int | None = None
+
+    def remember(self, turn: Turn) -> None:
+        self._composed.append(turn)
+        self._at = None
+
+    def keep_unsent(self, turn: Turn) -> None:
+        self._unsent.append(turn)
+
+    def step(self, exchanges: Sequence[Exchange], by: int) -> Turn | None:
+        """Return the turn `by` steps from the one recalled last; at either end that one again."""
+        requests = sent_requests(exchanges)
+        count = len(requests) + len(self._unsent)
+        if count == 0:
+            return None
+        start = count if self._at is None else self._at
+        self._at = min(max(start + by, 0), count - 1)
+        if self._at >= len(requests):
+            return self._unsent[self._at - len(requests)]
+        return self.read(requests[self._at])
+
+    def read(self, request: RequestSent) -> Turn:
+        """Return the turn of `request`, with the headers and ways that its writer gave it."""
+        turn = read_sent_turn(request)
+        for composed in reversed(self._composed):
+            if _is_same(composed, turn):
+                return replace(turn, headers=composed.headers, also=composed.also)
+        return turn
+
+
+def sent_requests(exchanges: Sequence[Exchange]) -> list[RequestSent]:
+    """Return the requests that carried turns."""
+    return [
+        one.request
+        for one in exchanges
+        if isinstance(one.request, RequestSent) and one.request.purpose in TURNS
+    ]
+
+
+def _is_same(composed: Turn, sent: Turn) -> bool:
+    """Say whether `sent` is `composed` but for what the wire adds or does not show."""
+    if composed.raw is not None or sent.raw is not None:
+        return composed.raw == sent.raw
+    return _params(composed) == _params(sent)
+
+
+def _params(turn: Turn) -> dict[str, Json]:
+    return compose_params(replace(turn, message_id=None), "")
