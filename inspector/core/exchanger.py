@@ -87,11 +87,12 @@ class Exchanger:
         watch: Callable[[Entry], None] = ignore,
         *,
         transport: Transport | None = None,
+        is_endless: bool = False,
     ) -> Made:
         """Make one exchange; whatever comes of it is in the log, never raised."""
         number, recorder = self.begin(purpose, outgoing, watch)
         try:
-            async with asyncio.timeout(self.timeout_seconds) as scope:
+            async with asyncio.timeout(None if is_endless else self.timeout_seconds) as scope:
                 self._running[number] = scope
                 async with aclosing((transport or self._transport).exchange(outgoing)) as events:
                     async for event in events:

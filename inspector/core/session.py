@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry, FailureKind, Headers, Purpose
-from inspector.core.exchanger import Exchanger
+from inspector.core.exchanger import Exchanger, ignore
 from inspector.core.following import Sleep
 from inspector.core.log import Log
 from inspector.core.pace import Pace
@@ -138,9 +138,17 @@ class Session:
         first, second = await asyncio.gather(self.run(twin), self.run(twin))
         return first, second
 
-    async def fetch(self, purpose: Purpose, outgoing: Outgoing) -> int:
+    async def fetch(
+        self, purpose: Purpose, outgoing: Outgoing, watch: Callable[[Entry], None] = ignore
+    ) -> int:
         """Make one exchange beside the conversation and return its number; its bytes are logged."""
-        return (await self._exchanger.follow(purpose, outgoing)).number
+        return (await self._exchanger.follow(purpose, outgoing, watch)).number
+
+    async def listen(
+        self, purpose: Purpose, outgoing: Outgoing, watch: Callable[[Entry], None]
+    ) -> int:
+        """Make one exchange that may last as long as the session; `watch` sees its entries."""
+        return (await self._exchanger.make(purpose, outgoing, watch, is_endless=True)).number
 
     def conceal(self, secrets: Iterable[str]) -> None:
         """Mask `secrets` in the log from now on, wherever they occur."""

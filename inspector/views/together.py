@@ -1,13 +1,15 @@
 """All views of one log, stepped together on entries that are read once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.core.entries import Entry
-from inspector.views import card, chat, data, exchanges, reading, timeline
+from inspector.views import card, chat, data, exchanges, live, mock, reading, timeline
 from inspector.views.card import CardFold
 from inspector.views.chat import Chat
 from inspector.views.data import DataView
 from inspector.views.exchanges import Exchanges
+from inspector.views.live import LiveView
+from inspector.views.mock import MockView
 from inspector.views.reading import Readings
 from inspector.views.timeline import Timeline
 
@@ -22,18 +24,27 @@ class Views:
     timeline: Timeline = timeline.EMPTY
     data: DataView = data.EMPTY
     exchanges: Exchanges = exchanges.EMPTY
+    mock: MockView = mock.EMPTY
+    live: LiveView = live.EMPTY
 
 
 EMPTY = Views()
 
 
 def step(views: Views, entry: Entry) -> Views:
-    """Read `entry` and let every view take from it what it shows."""
+    """Read `entry` and let every view take from it what it shows.
+
+    A replay of the conversation is shown beside it, and on the wire: it is no part of it.
+    """
     readings, read = reading.step(views.readings, entry)
     if read is None:
         return views
-    return Views(
-        readings=readings,
+    live_view, is_of_replay = live.step(views.live, read)
+    views = replace(views, readings=readings, mock=mock.step(views.mock, entry), live=live_view)
+    if is_of_replay:
+        return replace(views, exchanges=exchanges.step(views.exchanges, read))
+    return replace(
+        views,
         card=card.step(views.card, read),
         chat=chat.step(views.chat, read),
         timeline=timeline.step(views.timeline, read),

@@ -30,6 +30,12 @@ def is_same_origin(one: str, other: str) -> bool:
     return origin(one) is not None and origin(one) == origin(other)
 
 
+def is_loopback(url: str) -> bool:
+    """The host is this machine, by one of its usual names."""
+    parts = split_url(url)
+    return parts is not None and parts.hostname in _LOOPBACK
+
+
 def is_unspecified(url: str) -> bool:
     """The host is an address to listen on, which nobody can connect to."""
     parts = split_url(url)

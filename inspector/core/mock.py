@@ -1,0 +1,178 @@
+"""A client of the admin API that a2a-mock serves beside its agent; all of it is in the log.
+
+Strangers get no odd requests: an agent is asked whether it is a mock only where it listens on this
+machine, or where the user named a variable with the mock's admin token.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from urllib.parse import quote
+
+from inspector.core.commands import Json, Turn
+from inspector.core.entries import Entry, FrameReceived, Headers, Purpose, ResponseStarted
+from inspector.core.session import Session
+from inspector.net.events import Outgoing
+from inspector.wire import mock_admin
+from inspector.wire.mock_admin import WANTS_TRACE
+from inspector.wire.sse import parse_event
+from inspector.wire.tree import encode_json, parse_json
+from inspector.wire.urls import is_loopback, root
+
+# What else the mock tells is about the turns of others, or stands in the answers to our own.
+KINDS = "reload,fault,faults,model,reset"
+FIRST_RETRY_SECONDS = 0.5
+LAST_RETRY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`status` is None where none came."""
+
+    status: int | None
+    value: Json
+
+
+class MockClient:
+    """`attend` finds out whether there is a mock and follows its events; the rest asks it things.
+
+    `token` is the mock's admin token. `on_reload` is told of each version that serves.
+    """
+
+    def __init__(
+        self, session: Session, *, token: str = "", on_reload: Callable[[], None] = lambda: None
+    ) -> None:
+        self.is_connected = False
+        self._session = session
+        self._token = token
+        self._on_reload = on_reload
+        self._is_attending = False
+
+    async def attend(self) -> None:
+        """Follow the mock's events for as long as there is a mock; a stranger is left in peace.
+
+        A mock that went away is looked for again: soon, then ever more rarely, and at once when
+        the agent answers anything.
+        """
+        if self._is_attending or not self._may_ask():
+            return
+        self._is_attending = True
+        try:
+            if await self._greet():
+                await self._follow_events()
+        finally:
+            self._is_attending = False
+
+    def traced(self, turn: Turn) -> Turn:
+        """`turn` as it is sent to a mock: its answer names the trace that explains it."""
+        if not self.is_connected or WANTS_TRACE in turn.headers:
+            return turn
+        return replace(turn, headers=(*turn.headers, WANTS_TRACE))
+
+    async def fetch_offer(self) -> None:
+        """Ask which faults there are."""
+        await self._ask("GET", mock_admin.DESCRIPTION)
+
+    async def fetch_faults(self) -> None:
+        await self._ask("GET", mock_admin.FAULTS)
+
+    async def fetch_trace(self, trace_id: str) -> None:
+        await self._ask("GET", f"{mock_admin.TRACES}/{quote(trace_id, safe='')}")
+
+    async def arm(self, fault: dict[str, Json]) -> bool:
+        """Arm what the admin API takes as a fault; False where the mock refuses it."""
+        answer = await self._ask("POST", mock_admin.FAULTS, encode_json(fault))
+        return answer.status == HTTPStatus.CREATED
+
+    async def disarm(self, fault_id: str) -> None:
+        await self._ask("DELETE", f"{mock_admin.FAULTS}/{quote(fault_id, safe='')}")
+
+    async def disarm_all(self) -> None:
+        await self._ask("DELETE", mock_admin.FAULTS)
+
+    def _may_ask(self) -> bool:
+        endpoint = self._session.endpoint
+        if endpoint is None:
+            return False
+        return is_loopback(endpoint.url) or bool(self._token and endpoint.is_trusted)
+
+    async def _greet(self) -> bool:
+        """Learn what there is to know at the start; False where the agent is no mock."""
+        answer = await self._ask("GET", mock_admin.MODEL)
+        is_mock = answer.status == HTTPStatus.OK and mock_admin.read_model(answer.value) is not None
+        self.is_connected = is_mock
+        if is_mock:
+            await self.fetch_faults()
+        return is_mock
+
+    async def _follow_events(self) -> None:
+        delay = FIRST_RETRY_SECONDS
+        while True:
+            if self.is_connected:
+                await self._listen()
+                self.is_connected, delay = False, FIRST_RETRY_SECONDS
+            await self._pause(delay)
+            delay = min(2 * delay, LAST_RETRY_SECONDS)
+            await self._greet()
+
+    async def _listen(self) -> None:
+        """Follow one stream of events to its end."""
+        path = f"{mock_admin.EVENTS}?kinds={KINDS}"
+        async with asyncio.TaskGroup() as group:
+            refreshes: set[asyncio.Task[None]] = set()
+
+            def take(entry: Entry) -> None:
+                if isinstance(entry, FrameReceived) and self._renews_faults(entry):
+                    refreshes.add(group.create_task(self.fetch_faults()))
+
+            await self._session.listen(Purpose.ADMIN, self._outgoing("GET", path), take)
+            for refresh in refreshes:
+                refresh.cancel()
+
+    def _renews_faults(self, frame: FrameReceived) -> bool:
+        """Take an event; those after which the faults of mock.yml are armed anew say so."""
+        event = parse_event(frame.raw)
+        if event.event == "reload" and event.data is not None:
+            reload = mock_admin.read_reload(parse_json(event.data).value)
+            if reload is None or reload.flows is None:
+                return False
+            self._on_reload()
+            return True
+        return event.event == "reset"
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait until `seconds` are over or the agent has answered something."""
+        has_answered = asyncio.Event()
+
+        def take(entry: Entry) -> None:
+            if isinstance(entry, ResponseStarted):
+                has_answered.set()
+
+        unsubscribe = self._session.subscribe(take)
+        try:
+            async with asyncio.timeout(seconds):
+                await has_answered.wait()
+        except TimeoutError:
+            return
+        finally:
+            unsubscribe()
+
+    async def _ask(self, method: str, path: str, body: bytes = b"") -> Answer:
+        if self._session.endpoint is None:
+            return Answer(None, None)
+        answered: list[Entry] = []
+        await self._session.fetch(
+            Purpose.ADMIN, self._outgoing(method, path, body), answered.append
+        )
+        status = next((one.status for one in answered if isinstance(one, ResponseStarted)), None)
+        bodies = [one.raw for one in answered if isinstance(one, FrameReceived)]
+        return Answer(status, parse_json(bodies[-1]).value if bodies else None)
+
+    def _outgoing(self, method: str, path: str, body: bytes = b"") -> Outgoing:
+        endpoint = self._session.endpoint
+        assert endpoint is not None
+        headers: Headers = (("Content-Type", "application/json"),) if body else ()
+        if self._token and endpoint.is_trusted:
+            headers += (("Authorization", f"Bearer {self._token}"),)
+        return Outgoing(method, root(endpoint.url) + path.removeprefix("/"), headers, body)

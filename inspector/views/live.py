@@ -1,0 +1,162 @@
+"""Live replay as a view: each turn of a conversation beside the same turn of its last replay."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from inspector.core.commands import Json
+from inspector.core.replays import is_replay
+from inspector.views import outcomes
+from inspector.views.outcomes import Outcome, Outcomes
+from inspector.views.reading import STARTS_TASK, Asked, Over, Read
+
+# What differs from run to run although nothing was changed: ids and times.
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+MASK = "…"
+ARROW = " → "
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`what` is state, text, flow, transitions, answer, or a slot's name after `slot `."""
+
+    what: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTurn:
+    """A turn as it was and as it is now; `new` None: it is still to be sent again."""
+
+    old: Outcome
+    new: Outcome | None = None
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """`runs` are the contexts of the replays of the conversation `context_id`, oldest first.
+
+    `under_way` holds the exchanges of replays that are not over.
+    """
+
+    outcomes: Outcomes = outcomes.EMPTY
+    context_id: str | None = None
+    newest: int = 0
+    runs: tuple[str, ...] = ()
+    count: int = 0
+    began_ms: float = 0.0
+    under_way: frozenset[int] = frozenset()
+
+
+EMPTY = LiveView()
+
+
+def step(view: LiveView, read: Read) -> tuple[LiveView, bool]:
+    """Take `read` in, and say whether it belongs to a replay."""
+    exchange = read.entry.exchange
+    is_of_replay = exchange in view.under_way
+    match read:
+        case Asked(entry=entry, call=call) if not call.is_aside:
+            is_of_replay = is_replay(entry)
+            if is_of_replay:
+                view = replace(view, under_way=view.under_way | {exchange})
+            if call.purpose in STARTS_TASK:
+                view = _begin(view, read) if is_of_replay else replace(view, newest=exchange)
+        case Over() if is_of_replay:
+            view = replace(view, under_way=view.under_way - {exchange})
+        case _:
+            pass
+    return replace(view, outcomes=outcomes.step(view.outcomes, read)), is_of_replay
+
+
+def _begin(view: LiveView, asked: Asked) -> LiveView:
+    """The first turn of a replay opens a run; another conversation has runs of its own."""
+    context_id = asked.call.context_id
+    if context_id is None or context_id in view.runs[-1:]:
+        return view
+    newest = view.outcomes.by_exchange.get(view.newest)
+    origin = newest.context_id if newest is not None else None
+    runs = view.runs if origin == view.context_id else ()
+    return replace(
+        view,
+        context_id=origin,
+        runs=(*runs, context_id)[-MOST_RUNS:],
+        count=view.count + 1,
+        began_ms=asked.entry.at_ms,
+    )
+
+
+# Of older runs only the newest that got as far as a turn is compared with.
+MOST_RUNS = 8
+
+
+def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ComparedTurn, ...]:
+    """Each turn of the conversation as it went before the last change, and as it goes now.
+
+    `to_first` compares with the conversation itself, however often it was replayed since.
+    """
+    if not view.runs or view.context_id is None:
+        return ()
+    originals = [one for one in _turns(view, view.context_id) if one.has_result]
+    earlier = () if to_first else view.runs[-2::-1]
+    told = [_turns(view, run) for run in earlier]
+    now = _turns(view, view.runs[-1])
+    compared: list[ComparedTurn] = []
+    for place, original in enumerate(originals):
+        before = (run[place] for run in told if place < len(run) and _is_told(run[place]))
+        old = next(before, original)
+        new = now[place] if place < len(now) else None
+        compared.append(ComparedTurn(old, new, compare(old, new) if new is not None else ()))
+    return tuple(compared)
+
+
+def compare(old: Outcome, new: Outcome) -> tuple[Change, ...]:
+    """What is other in `new`, ids and times masked; nothing while it is not over."""
+    if not new.is_over:
+        return ()
+    if old.problem or new.problem:
+        return _change("answer", old.problem or "came", new.problem or "came")
+    return (
+        *_change("state", old.state or "none", new.state or "none"),
+        *_change("flow", old.active_flow or "none", new.active_flow or "none"),
+        *_change("text", _masked(old.said, old), _masked(new.said, new)),
+        *_slots(old.slots, new.slots),
+        *_change("transitions", ARROW.join(old.states[:-1]), ARROW.join(new.states[:-1])),
+    )
+
+
+def _turns(view: LiveView, context_id: str) -> list[Outcome]:
+    exchanges = view.outcomes.turns.get(context_id, ())
+    return [view.outcomes.by_exchange[exchange] for exchange in exchanges]
+
+
+def _is_told(outcome: Outcome) -> bool:
+    return outcome.is_over and not outcome.problem
+
+
+def _change(what: str, old: str, new: str) -> tuple[Change, ...]:
+    return () if old == new else (Change(what, old, new),)
+
+
+def _slots(old: Mapping[str, Json], new: Mapping[str, Json]) -> tuple[Change, ...]:
+    names = dict.fromkeys((*old, *new))
+    return tuple(
+        change
+        for name in names
+        for change in _change(f"slot {name}", _spell(old.get(name)), _spell(new.get(name)))
+    )
+
+
+def _spell(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "none" if value is None else _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
+
+
+def _masked(text: str, outcome: Outcome) -> str:
+    for one in (outcome.context_id, outcome.task_id, outcome.message_id):
+        text = text.replace(one, MASK) if one else text
+    return _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))

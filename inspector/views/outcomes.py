@@ -1,0 +1,145 @@
+"""What each turn came to, in short: its task's states, words, slots and flow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from inspector.core.commands import Json
+from inspector.core.entries import Failed
+from inspector.views.index import Index
+from inspector.views.reading import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.series import Series
+from inspector.wire.results import Result, data_parts, texts
+from inspector.wire.slots import strip_markers
+from inspector.wire.states import is_resting, parse_state
+from inspector.wire.tree import at, list_at, object_at, text_at
+
+# More than this of a streamed text is not compared.
+MOST_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`states` in the order told, each once in a row; `problem` is why there was no answer."""
+
+    exchange: int
+    title: str
+    context_id: str | None
+    task_id: str | None = None
+    message_id: str | None = None
+    states: tuple[str, ...] = ()
+    text: str = ""
+    streamed: str = ""
+    slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    active_flow: str | None = None
+    problem: str = ""
+    has_result: bool = False
+    is_over: bool = False
+
+    @property
+    def state(self) -> str | None:
+        return self.states[-1] if self.states else None
+
+    @property
+    def said(self) -> str:
+        """The agent's words; those of its artifacts where it said nothing else."""
+        return self.text or self.streamed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """`by_exchange` has every turn, `turns` the exchanges of each context in order."""
+
+    by_exchange: Index[int, Outcome] = field(default_factory=Index[int, Outcome])
+    turns: Index[str, Series[int]] = field(default_factory=Index[str, Series[int]])
+    by_task: Index[str, int] = field(default_factory=Index[str, int])
+
+
+EMPTY = Outcomes()
+
+
+def step(view: Outcomes, read: Read) -> Outcomes:
+    """Take what `read` tells of a turn."""
+    match read:
+        case Asked(call=call) if call.purpose in STARTS_TASK:
+            return _begin(view, read)
+        case Heard(result=result, call=call) if result is not None:
+            return _learn(view, call.exchange, result)
+        case Heard(reply=reply, call=call) if reply is not None and call.purpose in STARTS_TASK:
+            error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
+            status = f"HTTP {call.status}: " if reply.problem else ""
+            return _fail(view, call.exchange, status + error)
+        case Over(entry=entry, call=call) if call.purpose in STARTS_TASK:
+            view = _end(view, call.exchange)
+            if isinstance(entry, Failed):
+                return _fail(view, call.exchange, f"{entry.kind}: {entry.message}")
+            return view
+        case Asked() | Began() | Heard() | Over() | Pushed():
+            return view
+
+
+def _begin(view: Outcomes, asked: Asked) -> Outcomes:
+    parts = tuple(list_at(asked.params, "message", "parts"))
+    call = asked.call
+    outcome = Outcome(
+        exchange=call.exchange,
+        title=strip_markers(" ".join(texts(parts))),
+        context_id=call.context_id,
+        message_id=call.message_id,
+    )
+    view = replace(view, by_exchange=view.by_exchange.set(call.exchange, outcome))
+    return view if call.context_id is None else _file(view, call.context_id, call.exchange)
+
+
+def _file(view: Outcomes, context_id: str, exchange: int) -> Outcomes:
+    turns = view.turns.get(context_id, Series()).append(exchange)
+    return replace(view, turns=view.turns.set(context_id, turns))
+
+
+def _learn(view: Outcomes, exchange: int, result: Result) -> Outcomes:
+    """A poll or another stream adds to the turn that began its task, until that rests."""
+    outcome = view.by_exchange.get(exchange)
+    if outcome is None and result.task_id is not None:
+        outcome = view.by_exchange.get(view.by_task.get(result.task_id, 0))
+        outcome = None if outcome is None or is_resting(outcome.state) else outcome
+    if outcome is None:
+        return view
+    if outcome.context_id is None and result.context_id is not None:
+        view = _file(view, result.context_id, outcome.exchange)
+    if outcome.task_id is None and result.task_id is not None:
+        view = replace(view, by_task=view.by_task.set(result.task_id, outcome.exchange))
+    return _put(view, _add(outcome, result))
+
+
+def _add(outcome: Outcome, result: Result) -> Outcome:
+    state = parse_state(result.state) or result.state if result.state is not None else None
+    is_new = state is not None and state != outcome.state
+    contents = data_parts(result.parts)
+    slots = next((object_at(one, "slots") for one in contents if at(one, "slots")), None)
+    flow = next((text_at(one, "active_flow") for one in contents if at(one, "state")), None)
+    streamed = "".join(text for one in result.artifacts for text in texts(one.parts))
+    is_chunk = result.kind == "artifact-update"
+    return replace(
+        outcome,
+        context_id=outcome.context_id or result.context_id,
+        task_id=outcome.task_id or result.task_id,
+        states=(*outcome.states, state) if is_new and state is not None else outcome.states,
+        text="\n\n".join(texts(result.parts)) or outcome.text,
+        streamed=((outcome.streamed if is_chunk else "") + streamed)[:MOST_CHARACTERS]
+        or outcome.streamed,
+        slots=outcome.slots if slots is None else slots,
+        active_flow=flow if contents else outcome.active_flow,
+        has_result=True,
+    )
+
+
+def _fail(view: Outcomes, exchange: int, problem: str) -> Outcomes:
+    outcome = view.by_exchange[exchange]
+    return _put(view, replace(outcome, problem=outcome.problem or problem))
+
+
+def _end(view: Outcomes, exchange: int) -> Outcomes:
+    return _put(view, replace(view.by_exchange[exchange], is_over=True))
+
+
+def _put(view: Outcomes, outcome: Outcome) -> Outcomes:
+    return replace(view, by_exchange=view.by_exchange.set(outcome.exchange, outcome))
