@@ -14,6 +14,12 @@ def sessions_folder() -> Path:
     return user_state_path(APP, appauthor=False) / "sessions"
 
 
+def state_folder() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path(APP, appauthor=False)
+
+
 def pictures_folder() -> Path:
     from platformdirs import user_state_path
 

@@ -5,6 +5,7 @@ comes as fast as an empty app's (inspector.md TUI-3).
 """
 
 import asyncio
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,15 +14,20 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from inspector.errors import InspectorError
+from inspector.folders import config_folder, state_folder
+from inspector.tui.ascii_letters import AsciiLetters, is_ascii_terminal
+from inspector.tui.config import read_config
 from inspector.tui.messages import TargetGiven
+from inspector.tui.remembered import Look, read_look, write_look
 from inspector.tui.start import StartScreen
-from inspector.tui.theme import DARK, THEMES
+from inspector.tui.theme import DARK, PLAIN, THEMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from textual.command import Provider
+    from textual.filter import LineFilter
 
     from inspector.settings import Connection
     from inspector.tui.link import Link
@@ -61,7 +67,14 @@ class InspectorApp(App[int]):
         self.opened = ExitStack()
         for theme in THEMES.values():
             self.register_theme(theme)
-        self.theme = DARK.name
+        self.config = read_config(config_folder())
+        self.look = read_look(state_folder())
+        self.letters = AsciiLetters(
+            enabled=self.config.symbols == "ascii"
+            or (self.config.symbols == "auto" and is_ascii_terminal(os.environ))
+        )
+        wanted = self.config.theme or self.look.theme
+        self.theme = PLAIN.name if self.no_color else wanted if wanted in THEMES else DARK.name
 
     def compose(self) -> ComposeResult:
         yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
@@ -101,6 +114,9 @@ class InspectorApp(App[int]):
         self._show(lambda: reopen_link(path, connection, self.tell_unsaved, target), target or "")
 
     def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
+        from inspector.tui.actions.showing import draw_with
+        from inspector.tui.keymap import keymap_of
+        from inspector.tui.symbols import ASCII
         from inspector.tui.workspace import Workspace
 
         try:
@@ -110,12 +126,31 @@ class InspectorApp(App[int]):
             return
         recording = link.recording
         workspace = Workspace(
-            link.target, link.session, started=recording.started, now_ms=link.now_ms
+            link.target,
+            link.session,
+            started=recording.started,
+            now_ms=link.now_ms,
+            keymap=keymap_of(self.config),
         )
+        self.set_keymap(workspace.keymap.overrides())
         workspace.closing.callback(recording.close)
         self.push_screen(workspace)
-        if link.damage:
-            workspace.call_after_refresh(workspace.notice, link.damage)
+        if self.letters.enabled:
+            workspace.call_after_refresh(draw_with, workspace, ASCII)
+        for told in (*workspace.keymap.problems[:1], link.damage):
+            if told:
+                workspace.call_after_refresh(workspace.notice, told)
+
+    def get_line_filters(self) -> "Sequence[LineFilter]":
+        filters = super().get_line_filters()
+        return [*filters, self.letters] if self.letters.enabled else filters
+
+    def remember(self, look: Look) -> None:
+        """Write down how the app looks, for the next start."""
+        self.look = look
+        problem = write_look(state_folder(), look)
+        if problem:
+            self.tell_unsaved(problem)
 
     def tell_unsaved(self, problem: str) -> None:
         """Say that the session is not written down; the app goes on."""

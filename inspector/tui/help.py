@@ -10,7 +10,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from inspector.tui import ink
-from inspector.tui.keys import KEYS, shown
+from inspector.tui.keymap import Keymap
+from inspector.tui.keys import GROUPS, group_of, shown
+from inspector.tui.safe_text import safe_line
 
 _KEY_WIDTH = 12
 _MOVING = (
@@ -32,28 +34,38 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,f1,enter", "dismiss", "Close", show=False),
     ]
 
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as scroll:
             scroll.border_title = "Keys"
             scroll.border_subtitle = "Esc closes"
-            yield Static(help_text(), markup=False)
+            yield Static(help_text(self._keymap), markup=False)
 
 
-def help_text() -> Content:
-    lines = [_title("Everywhere", "outside · inside the composer")]
-    lines += [
-        _row(_names(key.letters), key.help, _names(key.controls))
-        for key in KEYS
-        if key.letters or key.controls
-    ]
-    lines += [Content(""), _title("Panels", "")] + [_row(name, text) for name, text in _MOVING]
+def help_text(keymap: Keymap) -> Content:
+    """Return all keys by group, after what is wrong in the user's own."""
+    lines = [Content.styled(safe_line(problem), ink.WARN) for problem in keymap.problems]
+    lines += [Content("")] if lines else []
+    lines += [Content.styled("outside · inside the composer; all of them in the palette", ink.DIM)]
+    for group in GROUPS.values():
+        keys = [key for key in keymap.keys if group_of(key) == group]
+        rows = [
+            _row(_names(key.letters), key.help, _names(key.controls))
+            for key in keys
+            if key.letters or key.controls
+        ]
+        lines += [_title(group), *rows, Content("")]
+    lines += [_title("In a panel"), *(_row(name, text) for name, text in _MOVING)]
     lines += [_row("p", "In the wire view: pretty or raw")]
-    lines += [Content(""), _title("Composer", "")] + [_row(name, text) for name, text in _WRITING]
+    lines += [Content(""), _title("In the composer"), *(_row(*row) for row in _WRITING)]
     return Content("\n").join(lines)
 
 
-def _title(text: str, note: str) -> Content:
-    return Content.assemble((text, "bold"), ("   " + note, ink.DIM))
+def _title(text: str) -> Content:
+    return Content.styled(text, "bold")
 
 
 def _row(name: str, text: str, control: str = "") -> Content:

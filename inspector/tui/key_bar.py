@@ -1,12 +1,14 @@
 """The footer: the keys that act where the focus is, each a button for the mouse too."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
 from inspector.tui import ink
-from inspector.tui.keys import KEYS, action_of, shown
+from inspector.tui.keys import KEYS, Key, action_of, shown
 
 
 class KeyBar(Widget):
@@ -15,8 +17,9 @@ class KeyBar(Widget):
     is_writing: reactive[bool] = reactive(True)
     notice: reactive[str] = reactive("")
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Sequence[Key] = KEYS) -> None:
         super().__init__()
+        self.keys = keys
         self.auto_links = False
 
     def render(self) -> Content:
@@ -36,7 +39,7 @@ class KeyBar(Widget):
                 key.label,
                 action_of(key.name),
             )
-            for key in KEYS
+            for key in self.keys
             if key.label and (key.controls if self.is_writing else key.letters)
         ]
         bar = Content("")

@@ -32,8 +32,8 @@ class Key:
 
 # fmt: off
 KEYS = (
-    Key("help", showing.help_page, "question_mark", "f1", "help", "Show all keys"),
-    Key("palette", showing.palette, "colon", "ctrl+p", "palette", "Find any action by its name"),
+    Key("help", showing.help_page, "?", "f1", "help", "Show all keys"),
+    Key("palette", showing.palette, ":", "ctrl+p", "palette", "Find any action by its name"),
     Key("slots", writing.page("slots"), "s", "ctrl+s", "slots", "The slots of the next turn"),
     Key("options", writing.page("turn-options"), "o", "ctrl+o", "options", "How the turn goes out"),
     Key("wire", showing.wire, "w", "f2", "wire", "Show or hide what went over the wire"),
@@ -67,7 +67,13 @@ KEYS = (
 )
 # fmt: on
 BY_NAME = {key.name: key for key in KEYS}
-NAMES = {"question_mark": "?", "colon": ":", "5,i": "5 i"}
+# an action's group is the module of its function
+GROUPS = {
+    turns.__name__: "The turn and its task",
+    writing.__name__: "The next turn",
+    showing.__name__: "Panels and screens",
+    copying.__name__: "Copying",
+}
 
 
 def action_of(name: str) -> str:
@@ -77,23 +83,32 @@ def action_of(name: str) -> str:
 
 def bindings() -> list[Binding]:
     """Return the bindings of the main screen; those with Ctrl or F act inside the composer too."""
-    letters = [
-        Binding(key.letters, action_of(key.name), key.help, show=False)
-        for key in KEYS
-        if key.letters
-    ]
-    controls = [
-        Binding(key.controls, action_of(key.name), key.help, show=False, priority=True)
-        for key in KEYS
-        if key.controls
-    ]
-    return letters + controls
+    return [binding for key in KEYS for binding in _bindings_of(key)]
+
+
+def _bindings_of(key: Key) -> tuple[Binding, Binding]:
+    """Return two bindings, named so that a user's keymap can give them other keys."""
+    action = action_of(key.name)
+    # a binding must have a key before it can be given another: these no terminal sends
+    letters = key.letters or f"no_letter_{key.name}"
+    controls = key.controls or f"no_control_{key.name}"
+    return (
+        Binding(letters, action, key.help, show=False, id=f"{key.name}.letters"),
+        Binding(controls, action, key.help, show=False, priority=True, id=f"{key.name}.controls"),
+    )
+
+
+def group_of(key: Key) -> str:
+    """Return the heading under which help lists `key`."""
+    return GROUPS[key.run.__module__]
 
 
 def shown(key: str) -> str:
     """Return a key as people write it: `ctrl+s` is `^S`, `f1` is `F1`."""
-    if key in NAMES:
-        return NAMES[key]
+    return " ".join(_shown(one) for one in key.split(","))
+
+
+def _shown(key: str) -> str:
     if key.startswith("ctrl+"):
         return f"^{key.removeprefix('ctrl+').upper()}"
-    return key.upper() if len(key) > 1 else key
+    return key.capitalize() if len(key) > 1 else key

@@ -1,9 +1,17 @@
 """The app that a widget runs in, with its type known."""
 
-from textual.app import App
+from typing import TYPE_CHECKING
+
 from textual.widget import Widget
 
+if TYPE_CHECKING:
+    from inspector.tui.app import InspectorApp
 
-def app_of(widget: Widget) -> App[object]:
+
+def app_of(widget: Widget) -> "InspectorApp":
+    from inspector.tui.app import InspectorApp
+
     # Textual leaves the type of its result open
-    return widget.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    app: object = widget.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    assert isinstance(app, InspectorApp)
+    return app

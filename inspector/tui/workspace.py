@@ -24,6 +24,7 @@ from inspector.tui.composer import Composer, waiting_text
 from inspector.tui.folds import Folds
 from inspector.tui.header import Header, HeaderView, header_view
 from inspector.tui.key_bar import KeyBar
+from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.panels import panel_of
@@ -51,9 +52,11 @@ class Workspace(Screen[None]):
         *,
         started: datetime,
         now_ms: Callable[[], float],
+        keymap: Keymap | None = None,
     ) -> None:
         super().__init__()
         self.target = target
+        self.keymap = keymap or Keymap()
         self.session = session
         self.board = Board()
         self._folds = Folds()
@@ -70,7 +73,7 @@ class Workspace(Screen[None]):
         yield Header(HeaderView(self.target))
         yield Stage(self._started)
         yield Composer()
-        yield KeyBar()
+        yield KeyBar(self.keymap.keys)
 
     def on_mount(self) -> None:
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)

@@ -4,6 +4,7 @@ A screen is imported when it is opened, so that the first frame waits for none.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import FetchCard
@@ -11,7 +12,8 @@ from inspector.tui.composer import Composer
 from inspector.tui.header import Header
 from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
-from inspector.tui.symbols import ASCII, UNICODE
+from inspector.tui.symbols import ASCII, UNICODE, Symbols
+from inspector.tui.theme import THEMES
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 def help_page(workspace: "Workspace") -> None:
     from inspector.tui.help import HelpScreen
 
-    app_of(workspace).push_screen(HelpScreen())
+    app_of(workspace).push_screen(HelpScreen(workspace.keymap))
 
 
 def palette(workspace: "Workspace") -> None:
@@ -60,13 +62,21 @@ def zoom(workspace: "Workspace") -> None:
 def symbols(workspace: "Workspace") -> None:
     stage = workspace.query_one(Stage)
     chosen = ASCII if stage.symbols is UNICODE else UNICODE
+    app_of(workspace).letters.enabled = chosen is ASCII
+    draw_with(workspace, chosen)
+
+
+def draw_with(workspace: "Workspace", chosen: Symbols) -> None:
     workspace.query_one(Header).symbols = chosen
-    stage.draw_with(chosen)
+    workspace.query_one(Stage).draw_with(chosen)
 
 
 def theme(workspace: "Workspace") -> None:
-    app = app_of(workspace)
-    app.theme = "calm-light" if app.current_theme.dark else "calm-dark"
+    """Take the next theme, and remember it."""
+    app, names = app_of(workspace), list(THEMES)
+    app.theme = names[(names.index(app.theme) + 1) % len(names)]
+    app.remember(replace(app.look, theme=app.theme))
+    workspace.notice(f"theme {app.theme}")
 
 
 def quit_app(workspace: "Workspace") -> None:

@@ -1,0 +1,113 @@
+"""What a user has set in config.toml: the theme, the symbols, other keys for actions."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.tui.theme import THEMES
+
+if TYPE_CHECKING:
+    from inspector.wire.tree import Json
+
+FILE = "config.toml"
+SYMBOLS = ("auto", "unicode", "ascii")
+_SETTINGS = ("theme", "symbols", "keys")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`theme` is "" where the user has set none. `keys` are as written, by the action's name.
+
+    `problems` name file and line; what they are about is as if it was not written.
+    """
+
+    theme: str = ""
+    symbols: str = "auto"
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    problems: tuple[str, ...] = ()
+    text: str = ""
+
+    def at(self, setting: str, problem: str) -> str:
+        """Return `problem` with the place where `setting` stands."""
+        return f"{FILE}:{_line_of(self.text, setting)}: {problem}"
+
+
+def read_config(folder: Path) -> Config:
+    """Return what the file in `folder` sets; where there is none, the defaults."""
+    try:
+        text = (folder / FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        return Config(problems=(f"{FILE}: {error}",))
+    return parse_config(text)
+
+
+def parse_config(text: str) -> Config:
+    import tomllib
+
+    try:
+        written: dict[str, Json] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Config(problems=(f"{FILE}: {error}",))
+    config = Config(
+        theme=_choice(written.get("theme"), tuple(THEMES)) or "",
+        symbols=_choice(written.get("symbols"), SYMBOLS) or "auto",
+        keys=dict(_keys(written.get("keys"))),
+        text=text,
+    )
+    problems = [config.at(*problem) for problem in _problems(written)]
+    return Config(config.theme, config.symbols, config.keys, tuple(problems), text)
+
+
+def unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
+    """Return what to say of a `name` that is none of `known`."""
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"there is no {kind} {name!r}; {hint}"
+
+
+def _problems(written: "Mapping[str, Json]") -> Iterator[tuple[str, str]]:
+    """Yield each setting that cannot be taken, with the reason."""
+    for name in written:
+        if name not in _SETTINGS:
+            yield name, unknown("setting", name, _SETTINGS)
+    for name, known in (("theme", tuple(THEMES)), ("symbols", SYMBOLS)):
+        value = written.get(name)
+        if value is not None and _choice(value, known) is None:
+            yield name, unknown(name, str(value), known)
+    keys = written.get("keys", {})
+    if not isinstance(keys, dict):
+        yield "keys", "[keys] is a table of actions and their keys"
+        return
+    for name, value in keys.items():
+        if _key_list(value) is None:
+            yield name, f'keys.{name} is a key or a list of keys, such as "x" or ["x", "f8"]'
+
+
+def _choice(value: "Json", known: tuple[str, ...]) -> str | None:
+    return value if isinstance(value, str) and value in known else None
+
+
+def _keys(value: "Json") -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, keys in value.items() if isinstance(value, dict) else ():
+        listed = _key_list(keys)
+        if listed is not None:
+            yield name, listed
+
+
+def _key_list(value: "Json") -> tuple[str, ...] | None:
+    keys = value if isinstance(value, list) else [value]
+    listed = tuple(key for key in keys if isinstance(key, str) and key)
+    return listed if listed and len(listed) == len(keys) else None
+
+
+def _line_of(text: str, setting: str) -> int:
+    pattern = re.compile(rf"""\s*\[?\s*["']?{re.escape(setting)}["']?\s*[=\].]""")
+    for number, line in enumerate(text.splitlines(), 1):
+        if pattern.match(line):
+            return number
+    return 1

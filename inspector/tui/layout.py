@@ -1,0 +1,70 @@
+"""How much room each panel has, as numbers; which are hidden; what a key makes of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.wire.tree import Json
+
+COLUMNS = ("conversation", "timeline", "data")
+STEP = 10
+LEAST, MOST = 10, 80
+EVEN = 33
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`widths` are shares of the columns; `wire` the wire's share of the height, in percent."""
+
+    widths: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COLUMNS, EVEN))
+    wire: int = 50
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        return tuple(name for name in COLUMNS if name not in self.hidden)
+
+    def resized(self, panel: str, by: int) -> "Layout":
+        """Return this layout with `panel` wider, or the wire higher, by `by` steps."""
+        if panel == "wire":
+            return replace(self, wire=_bounded(self.wire + by * STEP))
+        if panel not in self.widths:
+            return self
+        width = _bounded(self.widths[panel] + by * STEP)
+        return replace(self, widths={**self.widths, panel: width})
+
+    def with_widths(self, widths: Mapping[str, int]) -> "Layout":
+        bounded = {name: _bounded(width) for name, width in widths.items()}
+        return replace(self, widths={**self.widths, **bounded})
+
+    def without(self, panel: str) -> "Layout":
+        """Return this layout with `panel` hidden; the last one stays."""
+        if panel not in self.shown or len(self.shown) == 1:
+            return self
+        return replace(self, hidden=(*self.hidden, panel))
+
+    def with_shown(self, panel: str) -> "Layout":
+        return replace(self, hidden=tuple(name for name in self.hidden if name != panel))
+
+
+def parse_layout(written: "Json") -> Layout:
+    """Return the layout that was written down; what makes no sense in it is left out."""
+    if not isinstance(written, dict):
+        return Layout()
+    widths, hidden, wire = written.get("widths"), written.get("hidden"), written.get("wire")
+    layout = Layout()
+    if isinstance(widths, dict):
+        layout = layout.with_widths(
+            {name: share for name in COLUMNS if isinstance(share := widths.get(name), int)}
+        )
+    if isinstance(wire, int):
+        layout = replace(layout, wire=_bounded(wire))
+    for name in hidden if isinstance(hidden, list) else ():
+        if isinstance(name, str):
+            layout = layout.without(name)
+    return layout
+
+
+def _bounded(share: int) -> int:
+    return min(max(share, LEAST), MOST)
