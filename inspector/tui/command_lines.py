@@ -1,24 +1,9 @@
-"""An exchange or a turn as a command line to paste into a shell."""
+"""A turn as a command line to paste into a shell."""
 
 import json
 import shlex
 
 from inspector.core.commands import FollowMode, SlotShape, Turn
-from inspector.core.entries import PushReceived, RequestSent
-
-# What curl writes itself, and what it must not be told twice.
-_OWN_HEADERS = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
-
-
-def curl(request: RequestSent | PushReceived) -> str:
-    """Return the request of an exchange; secrets stay masked as the log has them."""
-    words = ["curl", "-X", request.method, request.url]
-    for name, value in request.headers:
-        if name.lower() not in _OWN_HEADERS:
-            words += ["-H", f"{name}: {value}"]
-    if request.body:
-        words += ["--data-raw", request.body.decode("utf-8", "backslashreplace")]
-    return shlex.join(words)
 
 
 def send_command(target: str, turn: Turn) -> str:

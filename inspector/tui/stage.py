@@ -9,7 +9,6 @@ from textual.widget import Widget
 
 from inspector.tui.block_list import BlockList
 from inspector.tui.board import Board
-from inspector.tui.command_lines import curl
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
 from inspector.tui.messages import NewsCame, Picked, Place
@@ -17,6 +16,7 @@ from inspector.tui.panels import PANELS, TabBar
 from inspector.tui.symbols import UNICODE, Symbols
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
+from inspector.views.export_requests import curl
 
 
 class Stage(Container):
@@ -32,11 +32,56 @@ class Stage(Container):
 
     def compose(self) -> ComposeResult:
         yield TabBar()
-        with Container(id="columns"):
+        with Columns():
             yield Conversation(self._started).add_class("-active")
             yield Timeline()
             yield Data()
         yield Wire()
+
+    def on_mount(self) -> None:
+        self._lay_out(app_of(self).look.layout)
+
+    # Room
+
+    def arrange(self, layout: Layout) -> None:
+        """Give the panels the room that `layout` says, and remember it."""
+        self._lay_out(layout)
+        app = app_of(self)
+        app.remember(replace(app.look, layout=layout))
+
+    def _lay_out(self, layout: Layout) -> None:
+        self.layout_of_panels = layout
+        for name, share in layout.widths.items():
+            panel = self.query_one(f"#{name}")
+            panel.styles.width = f"{share}fr"
+            panel.set_class(name in layout.hidden, "-hidden")
+        self.query_one("#columns").styles.height = f"{100 - layout.wire}fr"
+        self.query_one(Wire).styles.height = f"{layout.wire}fr"
+        if self.active in layout.hidden:
+            self.go_to(layout.shown[0])
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._drag = drag_at(self._regions(), event.screen_x, event.screen_y)
+        if self._drag is not None:
+            event.stop()
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._drag is not None:
+            x, y = event.screen_x, event.screen_y
+            self._lay_out(dragged(self.layout_of_panels, self._regions(), self._drag, x, y))
+
+    def on_mouse_up(self) -> None:
+        if self._drag is not None:
+            self._drag = None
+            self.release_mouse()
+            self.arrange(self.layout_of_panels)
+
+    def _regions(self) -> dict[str, Region]:
+        panels = [self.query_one(f"#{name}") for name in PANELS]
+        return {panel.id or "": panel.region for panel in panels if panel.region}
+
+    # What is shown
 
     def show(self, board: Board) -> None:
         self._board = board

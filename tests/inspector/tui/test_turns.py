@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import FollowMode, Json, SlotShape, Turn
-from inspector.core.entries import Purpose, RequestSent
-from inspector.tui.command_lines import curl, send_command
+from inspector.tui.command_lines import send_command
 from inspector.tui.keys import KEYS, bindings, shown
 from inspector.tui.options_line import options_line
 from inspector.tui.preview import preview
@@ -159,16 +158,6 @@ def test_send_command_survives_the_shell(text: str, context_id: str) -> None:
     assert words[:4] == ["a2a-inspect", "send", "http://x", text]
     assert words[words.index("--context") + 1] == context_id
     assert words[-1] == "--stream"
-
-
-@pytest.mark.req("WIRE-1")
-def test_curl_has_the_request_and_not_curls_own_headers() -> None:
-    headers = (("Host", "x"), ("Content-Type", "application/json"))
-    request = RequestSent(1, 0, 1, Purpose.SEND, "POST", "http://x/", headers, b"{'}")
-    assert shlex.split(curl(request)) == [
-        *("curl", "-X", "POST", "http://x/"),
-        *("-H", "Content-Type: application/json", "--data-raw", "{'}"),
-    ]
 
 
 @pytest.mark.req("TUI-1")

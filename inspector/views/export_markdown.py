@@ -1,0 +1,137 @@
+"""A conversation as Markdown that a person reads: who said what, when, and what it changed."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from inspector.views.chat import Said
+from inspector.views.data import TurnData
+from inspector.views.exchanges import Exchange
+from inspector.views.slots import SlotChange, SlotRow
+from inspector.views.text import plain, plain_line
+from inspector.views.together import Views
+from inspector.wire.states import parse_state
+from inspector.wire.tree import Json
+
+# An agent's words stay words: no link, image, markup or table may come of them.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
+_LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
+_CHANGES = {
+    SlotChange.SAME: "",
+    SlotChange.ADDED: "new",
+    SlotChange.CHANGED: "changed",
+    SlotChange.CLEARED: "cleared",
+}
+
+
+def markdown(views: Views, started: datetime, title: str, target: str) -> str:
+    """The transcript of a log whose zero is `started`."""
+    agent = plain_line(views.card.card.name) if views.card.card is not None else "agent"
+    lines = [f"# {_escape(title)}", ""]
+    lines += [f"{_escape(agent)} at `{_code(target)}`, {started:%Y-%m-%d %H:%M:%S %z}", ""]
+    turns = {turn.exchange: turn for turn in views.data.turns}
+    last_of = {said.exchange: said.seq for said in views.chat.said if said.speaker != "you"}
+    exchanges = {one.id: one for one in views.exchanges}
+    for said in views.chat.said:
+        is_last = last_of.get(said.exchange) == said.seq
+        turn = turns.get(said.exchange) if is_last else None
+        lines += _tell(said, agent, started)
+        lines += _tell_data(turn) if turn is not None else ()
+        if is_last and said.exchange in exchanges:
+            lines += _tell_exchange(exchanges[said.exchange])
+    if not views.chat.said:
+        lines.append("Nothing was said.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _tell(said: Said, agent: str, started: datetime) -> Iterator[str]:
+    when = started + timedelta(milliseconds=said.at_ms)
+    who = "You" if said.speaker == "you" else _escape(agent)
+    state = f" · {_escape(parse_state(said.state) or plain_line(said.state))}" if said.state else ""
+    yield f"## {when:%H:%M:%S} {who}{state}"
+    yield ""
+    if said.text:
+        yield from _quote(said.text)
+    if said.offers:
+        yield from (
+            f"{offer.number}. {_escape(plain_line(offer.title))} `{_code(offer.payload)}`"
+            for offer in said.offers
+        )
+        yield ""
+    if said.slots:
+        shapes = ", ".join(said.slot_shapes)
+        yield f"Slots as {shapes}: {_pairs(said.slots)}"
+        yield ""
+    if said.problem:
+        yield from (f"    {line}" for line in plain(said.problem).splitlines())
+        yield ""
+
+
+def _tell_data(turn: TurnData) -> Iterator[str]:
+    if turn.active_flow:
+        yield f"Flow: `{_code(turn.active_flow)}`"
+        yield ""
+    changed = [row for row in turn.slots if row.change is not SlotChange.SAME]
+    if changed:
+        yield from ("| Slot | Value | |", "| --- | --- | --- |")
+        yield from (_row(row) for row in changed)
+        yield ""
+    if turn.persisted_slots:
+        yield f"Persisted: {_pairs(turn.persisted_slots)}"
+        yield ""
+    told = (("Reason", turn.reason), ("Error", turn.error_type))
+    for name, text in told:
+        if text:
+            yield f"{name}: `{_code(text)}`"
+            yield ""
+    for artifact in turn.artifacts.rows:
+        yield f"Artifact {_escape(plain_line(artifact.name or artifact.artifact_id))}:"
+        yield ""
+        yield from _quote(artifact.text)
+
+
+def _tell_exchange(exchange: Exchange) -> Iterator[str]:
+    for finding in exchange.findings:
+        section = _escape(finding.section)
+        yield f"- {finding.severity}: {_escape(plain_line(finding.message))} ({section})"
+    if exchange.findings:
+        yield ""
+
+
+def _row(row: SlotRow) -> str:
+    value = _value(row.value)
+    if row.change is not SlotChange.ADDED:
+        value = f"{_value(row.previous)} → {value}"
+    how = _CHANGES[row.change] + (", seeded" if row.is_seeded else "")
+    return f"| {_escape(plain_line(row.name))} | {value} | {how} |"
+
+
+def _pairs(slots: Mapping[str, Json]) -> str:
+    return ", ".join(f"{_escape(plain_line(name))} = {_value(one)}" for name, one in slots.items())
+
+
+def _value(value: Json) -> str:
+    text = "none" if value is None else f"`{_code(json.dumps(value, ensure_ascii=False))}`"
+    return text.replace("|", "\\|")
+
+
+def _quote(text: str) -> Iterator[str]:
+    for line in plain(text).splitlines():
+        # two spaces at its end keep a line a line
+        yield f"> {_LIST.sub(_keep_marker, _escape(line))}  " if line.strip() else ">"
+    yield ""
+
+
+def _keep_marker(found: re.Match[str]) -> str:
+    """A dash or number at the start of a line that makes no list."""
+    return f"{found[1]}{found[2][:-1]}\\{found[2][-1]}"
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _code(text: str) -> str:
+    """`text` for a span of code, which knows no escapes."""
+    return plain_line(text).replace("`", "'")
