@@ -15,6 +15,7 @@ A turn with `Also.PUSH` opens it by itself. Everything it takes is a `PushReceiv
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
@@ -25,14 +26,15 @@ from inspector.core.exchanger import Exchanger, ignore
 from inspector.core.kept_pushes import KeptPushes
 from inspector.core.push_judge import PushJudge
 from inspector.core.receiver_options import Injection, ReceiverOptions
-from inspector.core.registrations import Judgement, Registration, Registrations
+from inspector.core.registrations import Registration, Registrations
 from inspector.errors import UsageError
 from inspector.net.events import Outgoing, find_header
 from inspector.net.forward import forwarded_headers, has_passed
-from inspector.net.receiver_requests import Answer, Incoming, Refusal
+from inspector.net.receiver_gate import Allowance, Gate
+from inspector.net.receiver_requests import Answer, Incoming
 from inspector.settings import Connection
 from inspector.wire.notifications import read_notification
-from inspector.wire.urls import is_same_origin, split_url
+from inspector.wire.urls import below, is_same_origin, split_url
 
 if TYPE_CHECKING:
     from inspector.core.forwarding import Forwarder
@@ -40,9 +42,10 @@ if TYPE_CHECKING:
 
 RESENT_HEADER = "X-A2A-Inspect-Resent"
 BURST, PER_SECOND = 200, 50.0
+# Of requests that are turned away, so many get into the log: at once, a second, bytes of each
+STRANGERS, STRANGERS_PER_SECOND, MAX_STRANGE_BYTES = 50, 1.0, 4096
 
 _STATUSES = {
-    PushVerdict.ACCEPTED: HTTPStatus.OK,
     PushVerdict.BAD_BODY: HTTPStatus.BAD_REQUEST,
     PushVerdict.FORGED: HTTPStatus.UNAUTHORIZED,
     PushVerdict.UNKNOWN_TASK: HTTPStatus.NOT_FOUND,
@@ -72,7 +75,7 @@ class Receiver:
         self._server: HttpReceiver | None = None
         self._forwarder: Forwarder | None = None
         self._forward_url: str | None = None
-        self._flood_logged: float | None = None
+        self._strangers = Allowance(STRANGERS, STRANGERS_PER_SECOND, clock)
 
     @property
     def is_open(self) -> bool:
@@ -95,14 +98,13 @@ class Receiver:
             raise UsageError(f"--forward {url} leads back to this receiver")
         self._forward_url = url
 
-    async def start(self, port: int = 0, options: ReceiverOptions | None = None) -> None:
-        """Listen on `port`, or any free one for 0; an open receiver is closed first.
+    async def start(self, port: int = 0, options: ReceiverOptions | None = None) -> int:
+        """Listen on `port`, or any free one for 0, and return it; an open one is closed first.
 
         Raises:
             UsageError: it cannot listen there, or a URL of the options is none.
         """
         from inspector.net.receiver import HttpReceiver, Place
-        from inspector.net.receiver_gate import Allowance, Gate
 
         await self.stop()
         options = self.options = options or self.options
@@ -114,10 +116,11 @@ class Receiver:
         )
         server = HttpReceiver(self._handle, gate, options.bounds)
         place = Place(options.interface, port, options.certificate, options.key)
-        self.url = options.url(await server.start(place))
-        self._server = server
+        bound_port = await server.start(place)
+        self.url, self._server = options.url(bound_port), server
         # a forward that was set while the port was unknown may lead back here
         self.forward_url = self._forward_url
+        return bound_port
 
     async def stop(self) -> None:
         """Stop listening; what is registered stays known, for the next start."""
@@ -135,10 +138,14 @@ class Receiver:
         token: str | None = None,
         is_for_any: bool = False,
     ) -> Registration:
-        """Expect notifications with a new secret token, and call `watch` with those accepted."""
+        """Expect notifications with a new secret token, and call `watch` with those accepted.
+
+        Each task has a URL of its own, which says whose a notification is before its task is known.
+        """
         token = token or token_urlsafe(32)
         self._exchanger.redactor.learn(token)
-        registration = Registration(self.url, token, watch, is_for_any)
+        url = self.url if is_for_any else below(self.url, token_hex(4))
+        registration = Registration(url, token, watch, is_for_any)
         self._registrations.add(registration)
         return registration
 
@@ -155,43 +162,43 @@ class Receiver:
             self._forward(push, self._forward_url)
             return True
         marked = (*push.headers, (RESENT_HEADER, str(exchange)))
-        again = Outgoing(push.method, push.url, marked, push.body)
-        judgement = await self._judge.judge(again)
-        self._accept(again, judgement, _STATUSES[judgement.verdict])
+        again = replace(push, headers=marked)
+        judgement = await self._judge.judge(push)
+        if judgement.verdict is PushVerdict.ACCEPTED:
+            self._accept(again, judgement.registration, HTTPStatus.OK)
+        else:
+            self._turn_away(again, judgement.verdict, _STATUSES[judgement.verdict], "")
         return True
 
     async def _handle(self, incoming: Incoming) -> Answer:
         """What every request of the server comes to."""
         push = Outgoing(incoming.method, self._called(incoming), incoming.headers, incoming.body)
-        if incoming.refusal is not None:
-            return self._refuse(push, incoming.refusal)
+        if (refusal := incoming.refusal) is not None:
+            return self._turn_away(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
         judgement = await self._judge.judge(push)
-        if judgement.verdict is not PushVerdict.ACCEPTED:
-            status = _STATUSES[judgement.verdict]
-            self._accept(push, judgement, status)
-            return Answer(status, text=f"{judgement.reason}\n")
+        verdict = judgement.verdict
+        if verdict is not PushVerdict.ACCEPTED:
+            return self._turn_away(push, verdict, _STATUSES[verdict], judgement.reason)
         answer = self.injection.answer()
-        self._accept(push, judgement, answer.status)
+        self._accept(push, judgement.registration, answer.status)
         if self._forward_url is not None and not has_passed(push.headers, self._pseudonym):
             self._forward(push, self._forward_url)
         return answer
 
-    def _refuse(self, push: Outgoing, refusal: Refusal) -> Answer:
-        """A flood is in the log once a second, everything else each time."""
-        is_flood = refusal.status == HTTPStatus.TOO_MANY_REQUESTS
-        now = self._clock()
-        if not is_flood or self._flood_logged is None or now - self._flood_logged >= 1:
-            self._exchanger.receive(push, PushVerdict.REFUSED, refusal.status)
-        if is_flood:
-            self._flood_logged = now
-        return Answer(refusal.status, text=f"{refusal.reason}\n")
+    def _turn_away(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
+        """Log it as far as it fits: what nobody asked for must not fill the log."""
+        if self._strangers.take():
+            cut = replace(push, body=push.body[:MAX_STRANGE_BYTES])
+            self._exchanger.receive(cut, verdict, status)
+        return Answer(status, text=f"{reason}\n")
 
-    def _accept(self, push: Outgoing, judgement: Judgement, status: int | None) -> None:
+    def _accept(
+        self, push: Outgoing, registration: Registration | None, status: int | None
+    ) -> None:
         """Log the notification, and tell who waits for it."""
-        entry = self._exchanger.receive(push, judgement.verdict, status)
+        entry = self._exchanger.receive(push, PushVerdict.ACCEPTED, status)
         self._kept.keep(entry.exchange, push)
-        registration = judgement.registration
-        if registration is not None and judgement.verdict is PushVerdict.ACCEPTED:
+        if registration is not None:
             result = read_notification(push.body).result
             registration.task_id = result.task_id if result else None
             registration.watch(entry)

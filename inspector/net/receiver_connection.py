@@ -10,6 +10,7 @@ from inspector.net.receiver_gate import Gate
 from inspector.net.receiver_requests import Answer, Bounds, Incoming, Refusal
 
 _CHUNK_BYTES = 64 * 1024
+_REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 class ReceiverConnection:
@@ -70,7 +71,8 @@ class ReceiverConnection:
             ("Content-Length", str(len(text))),
             ("Connection", "close"),
         ]
-        self._send(h11.Response(status_code=answer.status, headers=headers))
+        reason = _REASONS.get(answer.status, b"")
+        self._send(h11.Response(status_code=answer.status, headers=headers, reason=reason))
         self._send(h11.Data(data=text))
         self._send(h11.EndOfMessage())
         await self._writer.drain()

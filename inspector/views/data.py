@@ -131,7 +131,10 @@ def step(view: DataView, read: Read) -> DataView:
             if result is None or not read.is_news:
                 return view
             place = view.turn_of_task.get(result.task_id or "")
-            if place is None:
+            opened = None if read.turn is None else view.running.get(read.turn)
+            if place is None and opened is not None:
+                view, place = _place_of(view, opened, entry.seq, result)
+            elif place is None:
                 view, place = _open(view, result, TurnData(entry.seq, entry.exchange))
             return _learn(view, place, entry, Channel.PUSH, result)
         case Began():
@@ -146,14 +149,25 @@ def _hear(view: DataView, opened: OpenTurn, heard: Heard, result: Result) -> Dat
     if place is None and heard.call.purpose not in STARTS_TASK:
         place = view.turn_of_task.get(_task_of(heard.call, result))
     if place is None:
-        turn = TurnData(
-            entry.seq, entry.exchange, asked=opened.asked, is_continued=opened.is_continued
-        )
-        view, place = _open(view, result, turn)
-    if opened.place is None:
-        opened = replace(opened, place=place)
-        view = replace(view, running={**view.running, entry.exchange: opened})
+        view, place = _place_of(view, opened, entry.seq, result)
+    elif opened.place is None:
+        view = _with_place(view, opened, place)
     return _learn(view, place, entry, entry.channel, result) if heard.is_news else view
+
+
+def _place_of(view: DataView, opened: OpenTurn, seq: int, result: Result) -> tuple[DataView, int]:
+    """The place of the turn that `opened` is about, which is a new one if it has none yet."""
+    if opened.place is not None:
+        return view, opened.place
+    asked = opened.asked
+    turn = TurnData(seq, asked.exchange, asked=asked, is_continued=opened.is_continued)
+    view, place = _open(view, result, turn)
+    return _with_place(view, opened, place), place
+
+
+def _with_place(view: DataView, opened: OpenTurn, place: int) -> DataView:
+    opened = replace(opened, place=place)
+    return replace(view, running={**view.running, opened.asked.exchange: opened})
 
 
 def _task_of(call: Call, result: Result) -> str:

@@ -101,13 +101,15 @@ def _digest(raw: bytes) -> str:
 
 
 def hear_push(
-    lives: Lives, result: Result, entry: PushReceived
+    lives: Lives, turn: Call | None, result: Result, entry: PushReceived
 ) -> tuple[Lives, tuple[Finding, ...], bool]:
-    """Take what an accepted notification tells into the life of its task."""
+    """Take what an accepted notification tells into the life of its task, which `turn` began."""
     task_id = result.task_id or ""
     found: tuple[Finding, ...] = ()
     life = lives.of_task.get(task_id)
-    if life is None:
+    if life is None and turn is not None:
+        life, _ = _life_of(lives, turn, task_id, turn.context_id or result.context_id)
+    elif life is None:
         life = Life(entry.exchange, None, result.context_id, entry.at_ms)
         text = "no turn in this log began this task"
         found += (Finding(Severity.HINT, PUSH, "$.id", text),)

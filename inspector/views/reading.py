@@ -40,6 +40,8 @@ from inspector.wire.jsonrpc import Request, read_reply, read_request
 from inspector.wire.notifications import (
     PUSH,
     asks_for_notifications,
+    callback_name,
+    callback_of,
     check_notification,
     read_notification,
 )
@@ -134,6 +136,7 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
         context_id=text_at(params, "message", "contextId"),
         message_id=text_at(params, "message", "messageId"),
         registers=asks_for_notifications(params),
+        callback=callback_of(params),
         progress=progress,
     )
 
@@ -211,12 +214,20 @@ def _take_push(readings: Readings, entry: PushReceived) -> tuple[Readings, Read]
         answer = "the connection was dropped" if entry.status is None else f"{entry.status}"
         text = f"{_VERDICTS[entry.verdict]}; answered with {answer}"
         found = (Finding(Severity.ERROR, PUSH, "$", text), *found)
-    is_news = False
+    is_news, turn = False, _turn_of(readings, entry)
     if result is not None and entry.verdict is PushVerdict.ACCEPTED:
-        lives, contradictions, is_news = hear_push(readings.lives, result, entry)
+        lives, contradictions, is_news = hear_push(readings.lives, turn, result, entry)
         found += contradictions
         readings = replace(readings, lives=lives)
-    return readings, Pushed(entry, result, notification.problem, found, is_news)
+    number = None if turn is None else turn.exchange
+    return readings, Pushed(entry, result, notification.problem, found, is_news, number)
+
+
+def _turn_of(readings: Readings, entry: PushReceived) -> Call | None:
+    """The turn under way that asked for the notification; its answer may not name a task yet."""
+    callback = callback_name(entry.url)
+    calls = readings.calls.values()
+    return next((call for call in calls if callback and call.callback == callback), None)
 
 
 # What an answer's form must be

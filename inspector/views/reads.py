@@ -32,7 +32,10 @@ STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An exchange under way. `request` has no params left; `task_id` is the task they named."""
+    """An exchange under way. `request` has no params left; `task_id` is the task they named.
+
+    `callback` tells where notifications of its task come in; "" where they were not asked for.
+    """
 
     exchange: int
     purpose: Purpose
@@ -46,6 +49,7 @@ class Call:
     status: int | None = None
     has_frame: bool = False
     has_reply: bool = False
+    callback: str = ""
 
     @property
     def is_aside(self) -> bool:
@@ -100,13 +104,17 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A notification. `result` is None where `problem` says why; news only if it was accepted."""
+    """A notification. `result` is None where `problem` says why; news only if it was accepted.
+
+    `turn` is the exchange under way whose task it is about, as its callback tells.
+    """
 
     entry: PushReceived
     result: Result | None
     problem: str
     findings: tuple[Finding, ...]
     is_news: bool
+    turn: int | None = None
 
 
 # What may tell of a task: a reply or event, or a notification.

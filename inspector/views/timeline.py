@@ -253,6 +253,8 @@ def _take_push(view: Timeline, pushed: Pushed) -> Timeline:
     entry, result = pushed.entry, pushed.result
     task_id = result.task_id if result is not None else None
     place = view.strays if task_id is None else view.row_of_task.get(task_id)
+    if place is None and pushed.turn is not None:
+        place = view.row_of_call.get(pushed.turn)
     if place is None:
         place = len(view.rows)
         view = _with_row(view, place, task_id, entry)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.results import Result, read_result
-from inspector.wire.tree import Json, at, parse_json
+from inspector.wire.tree import Json, at, parse_json, text_at
 from inspector.wire.v0_3 import SCHEMA
 from inspector.wire.validate import check_status
 
@@ -64,6 +64,16 @@ def check_notification(notification: Notification) -> tuple[Finding, ...]:
 def asks_for_notifications(params: Json) -> bool:
     """Say whether a message's params register a callback (A2A 0.3 §7.1.2)."""
     return at(params, "configuration", "pushNotificationConfig") is not None
+
+
+def callback_of(params: Json) -> str:
+    """What tells the callback that a message's params register from others; "" without one."""
+    return callback_name(text_at(params, "configuration", "pushNotificationConfig", "url") or "")
+
+
+def callback_name(url: str) -> str:
+    """The last segment of a callback's path, which stays through tunnels and proxies."""
+    return url.partition("?")[0].rpartition("/")[2]
 
 
 def _unwrap(value: dict[str, Json]) -> tuple[str, Json]:

@@ -55,3 +55,9 @@ def root(url: str) -> str:
     """Scheme and authority of `url`, with a slash."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/"
+
+
+def below(url: str, name: str) -> str:
+    """`url` with `name` as a further segment of its path."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))

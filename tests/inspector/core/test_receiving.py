@@ -13,7 +13,13 @@ from inspector.core.entries import Failed, PushReceived, PushVerdict, RequestSen
 from inspector.core.exchanger import Exchanger
 from inspector.core.log import Log
 from inspector.core.receiver_options import Injection, ReceiverOptions
-from inspector.core.receiving import BURST, RESENT_HEADER, Receiver
+from inspector.core.receiving import (
+    BURST,
+    MAX_STRANGE_BYTES,
+    RESENT_HEADER,
+    STRANGERS,
+    Receiver,
+)
 from inspector.core.redact import MASK, Redactor
 from inspector.core.registrations import TOKEN_HEADER
 from inspector.errors import UsageError
@@ -53,7 +59,7 @@ class Setting:
         self.receiver = Receiver(self.exchanger, self._fetch_keys, clock=lambda: 0)
         self.client = httpx.AsyncClient()
         self.token = ""
-        self._news = asyncio.Condition()
+        self.place = ""
 
     async def _fetch_keys(self, url: str | None) -> bytes | None:
         self.key_urls.append(url)
@@ -63,7 +69,7 @@ class Setting:
         """Post what an agent would, with `headers` besides, and return the status."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self.client.post(
-            self.receiver.url, content=body, headers={TOKEN_HEADER: self.token, **named}
+            self.place, content=body, headers={TOKEN_HEADER: self.token, **named}
         )
         return answer.status_code
 
@@ -91,7 +97,7 @@ async def opened(
     options: ReceiverOptions | None = None, keys: bytes | None = None
 ) -> AsyncGenerator[Setting]:
     setting = Setting(keys)
-    await setting.receiver.start(options=options)
+    setting.place = f"http://127.0.0.1:{await setting.receiver.start(options=options)}/"
     setting.token = setting.receiver.register(is_for_any=True).token
     try:
         yield setting
@@ -139,7 +145,9 @@ async def test_a_token_is_for_the_first_task_that_it_comes_with() -> None:
     async with opened() as setting:
         seen: list[PushReceived] = []
         registration = setting.receiver.register(seen.append)
-        assert registration.config == {"url": setting.receiver.url, "token": registration.token}
+        assert registration.config == {"url": registration.url, "token": registration.token}
+        assert registration.url.startswith(setting.receiver.url)
+        assert registration.url != setting.receiver.register().url
         for body, status in ((BODY, 200), (BODY.replace(b'"t"', b'"x"'), 404)):
             assert await setting.post(body, X_A2A_Notification_Token=registration.token) == status
     assert [one.status for one in seen] == [200]
@@ -244,12 +252,22 @@ async def test_what_waits_to_be_handed_on_is_bounded(callback_host: Hosting) -> 
 
 
 @pytest.mark.req("PUSHRX-3")
-async def test_of_a_flood_one_is_logged_a_second() -> None:
+async def test_what_is_turned_away_does_not_fill_the_log() -> None:
+    async with opened() as setting:
+        body = BODY + b" " * 10_000
+        forged = [await setting.post(body, X_A2A_Notification_Token="x") for _ in range(BURST)]
+        flood = [await setting.post() for _ in range(20)]
+    assert (set(forged), set(flood)) == ({401}, {429})
+    assert [one.verdict for one in setting.pushes] == [PushVerdict.FORGED] * STRANGERS
+    assert {len(one.body) for one in setting.pushes} == {MAX_STRANGE_BYTES}
+
+
+@pytest.mark.req("PUSHRX-3")
+async def test_a_flood_with_the_right_token_is_slowed_down() -> None:
     async with opened() as setting:
         statuses = [await setting.post() for _ in range(BURST + 20)]
     assert statuses == [200] * BURST + [429] * 20
-    refused = [one for one in setting.pushes if one.verdict is PushVerdict.REFUSED]
-    assert [one.status for one in refused] == [429]
+    assert len(setting.pushes) == BURST + 20
 
 
 @pytest.mark.req("PUSHRX-3")
@@ -257,7 +275,10 @@ async def test_a_foreign_host_is_refused_and_the_public_one_is_not() -> None:
     public = ReceiverOptions(public_url="https://tunnel.test/a2a")
     async with opened(public) as setting:
         assert setting.receiver.url == "https://tunnel.test/a2a"
-        assert setting.receiver.register().url == "https://tunnel.test/a2a"
+        assert setting.receiver.register().url.startswith("https://tunnel.test/a2a/")
+        for host, status in (("tunnel.test", 200), ("evil.test", 421)):
+            await setting.post(Host=host)
+            assert setting.pushes[-1].status == status
 
 
 async def test_a_public_url_must_be_one() -> None:

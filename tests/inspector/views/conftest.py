@@ -50,11 +50,14 @@ class Script:
         return self._last_exchange
 
     def push(
-        self, body: Any, verdict: PushVerdict = PushVerdict.ACCEPTED, status: int | None = 200
+        self,
+        body: Any,
+        verdict: PushVerdict = PushVerdict.ACCEPTED,
+        status: int | None = 200,
+        url: str = "http://127.0.0.1:9/",
     ) -> "Script":
         """A notification; the exchange under way stays the one to go on with."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        url = "http://127.0.0.1:9/"
         self.entries.append(
             PushReceived(*self._next(), self.begin(), "POST", url, (), raw, verdict, status)
         )

@@ -183,6 +183,34 @@ def test_a_notification_of_a_task_that_no_turn_began_is_followed(script: "Script
     assert [one.text for one in views.chat.said] == ["Done."]
 
 
+@pytest.mark.req("TIME-1", "PUSHRX-1")
+def test_a_notification_before_the_answer_belongs_to_the_turn(script: "Script") -> None:
+    """An agent that works for long pushes while the blocking request waits for its reply."""
+    for turn, (task_id, callback) in enumerate((("t1", "one"), ("t2", "two"))):
+        url = f"https://tunnel.test/a2a/{callback}"
+        config = {"configuration": {"pushNotificationConfig": {"url": url}}}
+        message: dict[str, Any] = {"messageId": f"m{turn}", "role": "user", "parts": []}
+        script.request(Purpose.SEND, "message/send", {"message": message, **config})
+        for state in ("submitted", "working"):
+            pushed = script.task(state, data={"slots": {"a": 1}}, id=task_id)
+            script.push(pushed, url=f"http://127.0.0.1:9/{callback}?x=/y")
+        script.on(1 + 3 * turn)
+        script.reply(script.task("completed", "Done.", data={"slots": {"a": 2}}, id=task_id))
+    views = fold(script)
+    assert [row.task_id for row in views.timeline.rows] == ["t1", "t2"]
+    for row in views.timeline.rows:
+        assert [told(update) for update in row.updates] == [
+            ("push", "submitted"),
+            ("push", "working"),
+            ("response", "completed"),
+        ]
+        assert (row.state, row.elapsed_ms) == ("completed", 50)
+    assert findings(script) == []
+    assert [(turn.exchange, turn.slots[0].value) for turn in views.data.turns] == [(1, 2), (4, 2)]
+    missing = missing_pushes(views.readings.lives, script.now_ms + 1000, 100)
+    assert [one.state for one in missing] == ["completed", "completed"]
+
+
 @pytest.mark.req("PUSHRX-3")
 def test_a_notification_that_comes_again_is_a_duplicate(script: "Script") -> None:
     stream(script, script.update("working", time=1))
