@@ -7,12 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
 
+from inspector.cli_saved import Commands, add_sessions, add_targets
 from inspector.errors import InspectorError
-
-# argparse has no public name for what add_subparsers returns
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 EXIT_OK = 0
 EXIT_INTERRUPTED = 130
@@ -23,6 +20,8 @@ COMMANDS = {
     "send": "inspector.headless.send",
     "tasks": "inspector.headless.tasks",
     "token": "inspector.headless.token",
+    "sessions": "inspector.headless.sessions",
+    "targets": "inspector.headless.targets",
 }
 
 EPILOG = """\
@@ -65,10 +64,26 @@ def _print_error(error: InspectorError) -> None:
 def _run(words: list[str]) -> int:
     if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
         arguments = _parser().parse_args(words)
+        _resolve_target(arguments)
         run: Callable[[argparse.Namespace], int] = import_module(COMMANDS[arguments.command]).run
         return run(arguments)
     arguments = _app_parser().parse_args(words)
+    _resolve_target(arguments)
     return import_module("inspector.headless.app").run(arguments)
+
+
+def _resolve_target(arguments: argparse.Namespace) -> None:
+    """A word that is neither a URL nor a path may be the name of a saved target."""
+    parser = argparse.ArgumentParser()
+    _add_connection(parser)
+    arguments.connection_defaults = vars(parser.parse_args([]))
+    target = getattr(arguments, "target", None)
+    if target is None or vars(arguments).get("command") == "targets":
+        return
+    if not any(sign in target for sign in ":/\\"):
+        import_module("inspector.headless.targets").use_saved_target(
+            arguments, arguments.connection_defaults
+        )
 
 
 def _never_fail_to_encode() -> None:
@@ -95,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_send(commands)
     _add_tasks(commands)
     _add_token(commands)
+    add_sessions(commands)
+    add_targets(commands, _add_connection)
     return parser
 
 

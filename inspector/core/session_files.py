@@ -46,6 +46,11 @@ class SavedSession:
     torn_bytes: int = 0
 
     @property
+    def whole(self) -> tuple[Entry, ...]:
+        """The entries, and an end for each exchange that was cut off."""
+        return (*self.entries, *cut_off(self.entries))
+
+    @property
     def damage(self) -> str:
         """What could not be read, to be told once; "" for a file that is whole."""
         told = [f"line {number} is unreadable" for number in self.unreadable]

@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from inspector.core.entries import Entry
 from inspector.core.log import Log
 from inspector.core.redact import Redactor
 from inspector.core.session_files import (
     SavedSession,
     SessionHeader,
-    cut_off,
     encode_name,
 )
 from inspector.core.session_writer import SessionWriter, append_writer, lock, new_writer
@@ -95,7 +93,7 @@ def record_again(
 
 def replayed(saved: SavedSession, *, now: datetime, clock: Callable[[], float]) -> Log:
     """The log of `saved`, whose times go on as the wall clock did; never backwards."""
-    entries: tuple[Entry, ...] = (*saved.entries, *cut_off(saved.entries))
+    entries = saved.whole
     passed = (now - saved.header.started).total_seconds()
     last = entries[-1].at_ms / 1000 if entries else 0.0
     return Log(clock, entries, max(passed, last))
@@ -103,8 +101,12 @@ def replayed(saved: SavedSession, *, now: datetime, clock: Callable[[], float]) 
 
 def file_name(header: SessionHeader) -> str:
     """The name of a session's file: names sort as the sessions began."""
-    began = header.started.astimezone(UTC)
-    return f"{began:%Y%m%dT%H%M%S}{began.microsecond // 1000:03}Z-{header.id}{SUFFIX}"
+    return f"{_stamp(header.started)}-{header.id}{SUFFIX}"
+
+
+def _stamp(moment: datetime) -> str:
+    moment = moment.astimezone(UTC)
+    return f"{moment:%Y%m%dT%H%M%S}{moment.microsecond // 1000:03}Z"
 
 
 def session_paths(folder: Path) -> list[Path]:
@@ -206,7 +208,7 @@ def prune(
     paths = session_paths(folder)
     doomed = set(paths[keep:]) if keep is not None else set[Path]()
     if before is not None:
-        doomed |= {path for path in paths if path.name < f"{before.astimezone(UTC):%Y%m%dT%H%M%S}"}
+        doomed |= {path for path in paths if path.name < _stamp(before)}
     if most_bytes is not None:
         doomed |= set(_beyond(paths, most_bytes))
     return [path for path in paths if path in doomed and _may_go(path, named_too)]

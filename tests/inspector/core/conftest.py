@@ -10,6 +10,7 @@ import pytest
 
 from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent, ResponseEnded
 from inspector.core.log import Log
+from inspector.core.session_files import SessionHeader
 from inspector.core.sessions import Recording, record_new
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
@@ -19,6 +20,17 @@ BODY = (
 )
 
 Begin: TypeAlias = Callable[..., Recording]
+
+
+@pytest.fixture
+def started() -> datetime:
+    """When a session begins unless the test says otherwise."""
+    return STARTED
+
+
+@pytest.fixture
+def header(started: datetime) -> SessionHeader:
+    return SessionHeader("7f3a1c09", "http://agent.test", started, "0.1.0")
 
 
 @pytest.fixture

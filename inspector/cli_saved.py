@@ -1,0 +1,73 @@
+"""What `a2a-inspect sessions` and `a2a-inspect targets` accept."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+# argparse has no public name for what add_subparsers returns
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
+
+EXPORT_FORMATS = ("har", "jsonl", "md", "curl", "httpx")
+_SESSION = "the beginning of its id, its name, a file, or last"
+
+
+def add_sessions(commands: Commands) -> None:
+    summary = "list, show, name, export and compare what was saved"
+    sessions = commands.add_parser(
+        "sessions",
+        help=summary,
+        description=f"{summary.capitalize()}. A session is named by {_SESSION}.",
+    )
+    actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add(actions, "list", "list all, the newest first")
+    _add_session(_add(actions, "show", "print the conversation"))
+    name = _add_session(_add(actions, "name", "give it a name; prune keeps what has one"))
+    name.add_argument("name", metavar="NAME", help="'' takes the name away")
+    export = _add_session(_add(actions, "export", "write it in another format"))
+    export.add_argument("--format", choices=EXPORT_FORMATS, default="jsonl", help="default: jsonl")
+    export.add_argument("--output", type=Path, metavar="FILE", help="default: stdout")
+    summary = "tell what the turns of two came to; exit 1 if it is not the same"
+    compare = _add_session(_add(actions, "compare", summary))
+    compare.add_argument("other", metavar="OTHER", help="the session to compare with")
+    delete = _add(actions, "delete", "delete sessions")
+    delete.add_argument("sessions", nargs="+", metavar="SESSION", help=_SESSION)
+    prune = _add(actions, "prune", "delete old sessions that have no name")
+    prune.add_argument("--keep", type=_count, metavar="N", help="keep the N newest")
+    prune.add_argument(
+        "--older-than", type=float, metavar="DAYS", help="delete those begun longer ago"
+    )
+    prune.add_argument("--named-too", action="store_true", help="delete named ones as well")
+
+
+def add_targets(
+    commands: Commands, add_connection: Callable[[argparse.ArgumentParser], None]
+) -> None:
+    summary = "save agents by name, with how to reach them"
+    targets = commands.add_parser("targets", help=summary, description=f"{summary.capitalize()}.")
+    actions = targets.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add(actions, "list", "list the saved targets")
+    add = _add(actions, "add", "save a target, or save it anew")
+    add.add_argument("name", metavar="NAME", help="what to call it")
+    add.add_argument("target", metavar="TARGET", help="base URL, card URL, card file or project")
+    add_connection(add)
+    remove = _add(actions, "remove", "forget a target")
+    remove.add_argument("name", metavar="NAME")
+
+
+def _add(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _add_session(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("session", metavar="SESSION", help=_SESSION)
+    return parser
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise argparse.ArgumentTypeError("must not be less than 0")
+    return count

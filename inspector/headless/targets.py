@@ -1,0 +1,121 @@
+"""`a2a-inspect targets`, and what a saved target's name stands for in every other command."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from inspector.core.targets import SavedTarget, read_targets, targets_file, write_targets
+from inspector.errors import UsageError
+from inspector.headless.output import BOLD, DIM, ink_for, print_json, print_text
+from inspector.views.text import plain_line
+from inspector.wire.tree import Json
+
+EXIT_OK = 0
+# What is no connection option, or is not a target's to say.
+_NOT_SAVED = frozenset({"no_save"})
+_FILES = frozenset({"cacert", "client_cert", "client_key", "jwt_key", "jwks", "oauth"})
+_VARIABLES = ("token_env", "api_key_env", "jwt_secret_env")
+# One way to prove who one is: a flag for one sets aside all that is saved of another.
+_CREDENTIALS = frozenset(
+    {
+        *("token_env", "api_key_env", "header_name", "header_format", "oauth"),
+        *("jwt_alg", "jwt_key", "jwt_secret_env", "jwt_claim", "jwt_ttl"),
+    }
+)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    match arguments.action:
+        case "list":
+            return _list(arguments)
+        case "add":
+            return _add(arguments)
+        case _:
+            return _remove(arguments)
+
+
+def use_saved_target(arguments: argparse.Namespace, defaults: Mapping[str, object]) -> None:
+    """Put the target and the options in the place of a saved name; flags that were given win.
+
+    `defaults` are the connection flags as they are when nobody gives them.
+    """
+    saved = read_targets(targets_file()).saved.get(arguments.target)
+    if saved is None:
+        return
+    arguments.target = saved.target
+    given = {name for name in defaults if getattr(arguments, name) != defaults[name]}
+    if given & _CREDENTIALS:
+        given |= _CREDENTIALS
+    for name, value in saved.options.items():
+        if name in defaults and name not in given:
+            is_file = name in _FILES
+            setattr(arguments, name, Path(value) if is_file and isinstance(value, str) else value)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    targets = read_targets(targets_file())
+    ink = ink_for(sys.stdout)
+    for name, saved in sorted(targets.saved.items()):
+        if arguments.json:
+            print_json({"name": name, "target": saved.target, **saved.options})
+            continue
+        options = "  ".join(f"{key}={_spell(value)}" for key, value in saved.options.items())
+        line = f"{ink(name, BOLD)}  {plain_line(saved.target)}  {ink(options, DIM)}"
+        print_text(line.rstrip() if options else f"{ink(name, BOLD)}  {plain_line(saved.target)}")
+    if not targets.saved and not arguments.json:
+        sys.stderr.write("a2a-inspect: no target is saved; a2a-inspect targets add NAME TARGET\n")
+    return EXIT_OK
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    path = targets_file()
+    target = arguments.target
+    if Path(target).exists():
+        # the name is used from other folders, too
+        target = str(Path(target).absolute())
+    saved = SavedTarget(target, _options(arguments))
+    write_targets(path, read_targets(path).with_target(arguments.name, saved))
+    if arguments.json:
+        print_json({"name": arguments.name, "target": target, **saved.options})
+    return EXIT_OK
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Json]:
+    """The connection flags that were given, as they are saved.
+
+    Raises:
+        UsageError: what should name a variable may be the secret itself.
+    """
+    for name in _VARIABLES:
+        variable = getattr(arguments, name, None)
+        if variable is not None and variable not in os.environ:
+            # a key pasted in the place of a name must not get into the file, nor be repeated
+            raise UsageError(
+                f"--{name.replace('_', '-')}: no variable of that name is set",
+                "export it first; it is the name that is saved, never the value",
+            )
+    given: dict[str, Json] = {}
+    for name, default in arguments.connection_defaults.items():
+        value = getattr(arguments, name)
+        if name not in _NOT_SAVED and value != default:
+            given[name] = str(value.absolute()) if isinstance(value, Path) else value
+    return given
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    path = targets_file()
+    targets = read_targets(path)
+    if arguments.name not in targets.saved:
+        raise UsageError(
+            f"no target is called {arguments.name!r}", "a2a-inspect targets list shows all"
+        )
+    write_targets(path, targets.without_target(arguments.name))
+    if arguments.json:
+        print_json({"removed": arguments.name})
+    return EXIT_OK
+
+
+def _spell(value: Json) -> str:
+    return plain_line(", ".join(map(str, value)) if isinstance(value, list) else str(value))

@@ -1,0 +1,182 @@
+"""`a2a-inspect sessions`: what a command saved is listed, shown, named, exported, thrown away."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inspector.cli import main
+
+if TYPE_CHECKING:
+    from tests.inspector.conftest import RawServer
+
+Capture = pytest.CaptureFixture[str]
+
+
+def printed(capsys: Capture, *words: str, status: int = 0) -> str:
+    """What `a2a-inspect WORDS` prints."""
+    capsys.readouterr()
+    assert main(words) == status
+    return capsys.readouterr().out
+
+
+def listed(capsys: Capture) -> list[dict[str, Any]]:
+    lines = printed(capsys, "sessions", "list", "--json").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.req("SESS-1")
+def test_command_saves_its_session(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    printed(capsys, "send", bank.url, "again")
+    newest, oldest = listed(capsys)
+    assert oldest["first"] == "hello"
+    assert newest["first"] == "again"
+    assert newest["target"] == bank.url
+    assert newest["states"] == ["completed"]
+    assert newest["turns"] == 1
+    assert Path(newest["path"]).parent == sessions
+    lines = printed(capsys, "sessions", "list").splitlines()
+    assert "hello  1 turn  ✓ completed" in lines[1]
+
+
+@pytest.mark.req("SESS-1")
+def test_session_need_not_be_saved(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    printed(capsys, "send", bank.url, "hello", "--no-save")
+    assert not sessions.exists()
+    assert listed(capsys) == []
+    assert main(["sessions", "list"]) == 0
+    assert "no session is saved" in capsys.readouterr().err
+
+
+@pytest.mark.req("SESS-1")
+def test_session_is_shown(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    printed(capsys, "send", bank.url, "hello", "--slot", "vip=true")
+    shown = printed(capsys, "sessions", "show", "last")
+    assert " you\n  hello\n  vip=true  as metadata\n" in shown
+    assert "✓ completed\n  You said hello, as t-1.\n" in shown
+    described = json.loads(printed(capsys, "sessions", "show", "last", "--json"))
+    assert described["damage"] == ""
+    (turn,) = described["turns"]
+    assert (turn["text"], turn["said"]) == ("hello", "You said hello, as t-1.")
+    assert (turn["contextId"], turn["taskId"], turn["state"]) == ("c-1", "t-1", "completed")
+
+
+@pytest.mark.req("SESS-1")
+def test_session_is_found_by_name_id_and_file(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    printed(capsys, "send", bank.url, "other")
+    _, session = listed(capsys)
+    named = printed(capsys, "sessions", "name", session["id"][:6], "the refund bug", "--json")
+    assert json.loads(named)["name"] == "the refund bug"
+    for word in ("the refund bug", session["id"], session["path"]):
+        assert "hello" in printed(capsys, "sessions", "show", word)
+    assert "the refund bug  hello" in printed(capsys, "sessions", "list")
+    printed(capsys, "sessions", "name", "the refund bug", "")
+    assert listed(capsys)[1]["name"] == ""
+
+
+def test_word_that_means_no_session_or_several_is_told(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    for name in ("one", "two"):
+        printed(capsys, "send", bank.url, name)
+        printed(capsys, "sessions", "name", "last", "the same")
+    for word, told in (("none", "no session is called 'none'"), ("the same", "any of 2 sessions")):
+        assert main(["sessions", "show", word]) == 2
+        assert told in capsys.readouterr().err
+    assert main(["sessions", "name", "last", "last"]) == 2
+    assert "cannot be a session's name" in capsys.readouterr().err
+
+
+@pytest.mark.req("WIRE-3")
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [
+        ("har", '{"log":{"version":"1.2"'),
+        ("jsonl", '{"session": 1, "id": "'),
+        ("md", "# Session "),
+        ("curl", "#!/bin/sh\n\n# 1  GET\ncurl -X GET "),
+        ("httpx", "import sys\n\nimport httpx\n"),
+    ],
+)
+def test_session_is_exported(
+    form: str, begins: str, sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    command = [sys.executable, "-m", "inspector", "sessions", "export", "last", "--format", form]
+    run = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert run.stdout.decode().startswith(begins)
+    assert b"hello" in run.stdout
+    written = sessions.parent / "exported"
+    said = printed(capsys, *command[3:], "--output", str(written), "--json")
+    assert written.read_bytes() == run.stdout
+    assert json.loads(said) == {"path": str(written), "size_bytes": len(run.stdout)}
+
+
+def test_export_to_nowhere_is_told(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    assert main(["sessions", "export", "last", "--output", str(sessions)]) == 2
+    assert "Is a directory" in capsys.readouterr().err
+
+
+@pytest.mark.req("SESS-1")
+def test_sessions_are_compared_without_ids_and_times(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    for text in ("hello", "hello", "other"):
+        printed(capsys, "send", bank.url, text)
+    other, second, first = (one["id"] for one in listed(capsys))
+    same = json.loads(printed(capsys, "sessions", "compare", first, second, "--json"))
+    assert same["same"]
+    different = json.loads(printed(capsys, "sessions", "compare", first, other, "--json", status=1))
+    assert [one["what"] for one in different["turns"][0]["changes"]] == ["said", "text"]
+    told = printed(capsys, "sessions", "compare", first, other, status=1)
+    assert "~ hello: completed" in told
+    assert "    said: hello → other" in told
+
+
+@pytest.mark.req("SESS-1")
+def test_sessions_are_deleted_and_pruned(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    for text in ("one", "two", "three", "four"):
+        printed(capsys, "send", bank.url, text)
+    four, three, two, one = (session["id"] for session in listed(capsys))
+    printed(capsys, "sessions", "name", one, "keep me")
+    assert printed(capsys, "sessions", "delete", three) == f"deleted {three}\n"
+    pruned = json.loads(printed(capsys, "sessions", "prune", "--keep", "1", "--json"))
+    assert pruned == {"deleted": [two]}
+    assert [session["id"] for session in listed(capsys)] == [four, one]
+    assert printed(capsys, "sessions", "prune", "--older-than", "1") == ""
+    printed(capsys, "sessions", "prune", "--older-than", "0", "--named-too")
+    assert listed(capsys) == []
+    assert main(["sessions", "prune"]) == 2
+
+
+def test_file_that_is_no_session_does_not_hide_the_others(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    (sessions / "20260101T000000000Z-broken.jsonl").write_text("?\n")
+    assert main(["sessions", "list", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 1
+    assert "its first line is no session's" in captured.err
+
+
+@pytest.mark.req("SESS-1")
+def test_torn_session_is_shown_and_told(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    printed(capsys, "send", bank.url, "hello")
+    (path,) = sessions.iterdir()
+    content = path.read_bytes()
+    path.write_bytes(content[:-10])
+    assert main(["sessions", "show", "last"]) == 0
+    captured = capsys.readouterr()
+    assert "You said hello" in captured.out
+    assert "bytes are torn; the rest is shown" in captured.err
