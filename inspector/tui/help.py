@@ -50,7 +50,7 @@ def help_text(keymap: Keymap) -> Content:
     lines = [Content.styled(safe_line(problem), ink.WARN) for problem in keymap.problems]
     lines += [Content("")] if lines else []
     lines += [Content.styled("outside · inside the composer; all of them in the palette", ink.DIM)]
-    for group in GROUPS.values():
+    for group in dict.fromkeys(GROUPS.values()):
         keys = [key for key in keymap.keys if group_of(key) == group]
         rows = [
             _row(_names(key.letters), key.help, _names(key.controls))

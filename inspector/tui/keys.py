@@ -53,6 +53,10 @@ KEYS = (
     Key("headers", writing.page("headers"), "H", "", "", "The HTTP headers of the next turn"),
     Key("shape", writing.shape, "", "", "", "Change the shape in which slots travel"),
     Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
+    Key("wider", showing.resize(1), ">,+", "", "", "Give the panel more room"),
+    Key("narrower", showing.resize(-1), "<,-", "", "", "Give the panel less room"),
+    Key("even", showing.even, "=", "", "", "Show all panels, each with the same room"),
+    Key("hide", showing.hide, "h", "", "", "Hide the panel; its number brings it back"),
     Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
     Key("copy_command", copying.command_line, "Y", "", "", "Copy the last turn as a command line"),
@@ -63,7 +67,7 @@ KEYS = (
     Key("write", showing.panel("compose"), "5,i", "", "", "Write a message"),
     Key("send", turns.send, "", "f5", "", "Send the turn that is written, raw or not"),
     Key("symbols", showing.symbols, "", "", "", "Change between Unicode and ASCII symbols"),
-    Key("theme", showing.theme, "", "", "", "Change between dark and light"),
+    Key("theme", showing.theme, "", "", "", "Take the next theme"),
 )
 # fmt: on
 BY_NAME = {key.name: key for key in KEYS}

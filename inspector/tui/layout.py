@@ -28,11 +28,14 @@ class Layout:
     def resized(self, panel: str, by: int) -> "Layout":
         """Return this layout with `panel` wider, or the wire higher, by `by` steps."""
         if panel == "wire":
-            return replace(self, wire=_bounded(self.wire + by * STEP))
+            return self.with_wire(self.wire + by * STEP)
         if panel not in self.widths:
             return self
         width = _bounded(self.widths[panel] + by * STEP)
         return replace(self, widths={**self.widths, panel: width})
+
+    def with_wire(self, share: int) -> "Layout":
+        return replace(self, wire=_bounded(share))
 
     def with_widths(self, widths: Mapping[str, int]) -> "Layout":
         bounded = {name: _bounded(width) for name, width in widths.items()}
@@ -59,7 +62,7 @@ def parse_layout(written: "Json") -> Layout:
             {name: share for name in COLUMNS if isinstance(share := widths.get(name), int)}
         )
     if isinstance(wire, int):
-        layout = replace(layout, wire=_bounded(wire))
+        layout = layout.with_wire(wire)
     for name in hidden if isinstance(hidden, list) else ():
         if isinstance(name, str):
             layout = layout.without(name)

@@ -11,8 +11,10 @@ from inspector.tui.block_list import BlockList
 from inspector.tui.board import Board
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.layout import Layout
 from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar
+from inspector.tui.room import Room
 from inspector.tui.symbols import UNICODE, Symbols
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
@@ -32,56 +34,23 @@ class Stage(Container):
 
     def compose(self) -> ComposeResult:
         yield TabBar()
-        with Columns():
-            yield Conversation(self._started).add_class("-active")
-            yield Timeline()
-            yield Data()
-        yield Wire()
+        with Room():
+            with Container(id="columns"):
+                yield Conversation(self._started).add_class("-active")
+                yield Timeline()
+                yield Data()
+            yield Wire()
 
     def on_mount(self) -> None:
-        self._lay_out(app_of(self).look.layout)
+        layout = self.query_one(Room).layout_shown
+        if self.active in layout.hidden:
+            self.activate(layout.shown[0])
 
-    # Room
-
-    def arrange(self, layout: Layout) -> None:
-        """Give the panels the room that `layout` says, and remember it."""
-        self._lay_out(layout)
-        app = app_of(self)
-        app.remember(replace(app.look, layout=layout))
-
-    def _lay_out(self, layout: Layout) -> None:
-        self.layout_of_panels = layout
-        for name, share in layout.widths.items():
-            panel = self.query_one(f"#{name}")
-            panel.styles.width = f"{share}fr"
-            panel.set_class(name in layout.hidden, "-hidden")
-        self.query_one("#columns").styles.height = f"{100 - layout.wire}fr"
-        self.query_one(Wire).styles.height = f"{layout.wire}fr"
+    def lay_out(self, layout: Layout) -> None:
+        """Give the panels the room that `layout` says; who was in a hidden one goes elsewhere."""
+        self.query_one(Room).lay_out(layout)
         if self.active in layout.hidden:
             self.go_to(layout.shown[0])
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        self._drag = drag_at(self._regions(), event.screen_x, event.screen_y)
-        if self._drag is not None:
-            event.stop()
-            self.capture_mouse()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._drag is not None:
-            x, y = event.screen_x, event.screen_y
-            self._lay_out(dragged(self.layout_of_panels, self._regions(), self._drag, x, y))
-
-    def on_mouse_up(self) -> None:
-        if self._drag is not None:
-            self._drag = None
-            self.release_mouse()
-            self.arrange(self.layout_of_panels)
-
-    def _regions(self) -> dict[str, Region]:
-        panels = [self.query_one(f"#{name}") for name in PANELS]
-        return {panel.id or "": panel.region for panel in panels if panel.region}
-
-    # What is shown
 
     def show(self, board: Board) -> None:
         self._board = board
@@ -116,6 +85,9 @@ class Stage(Container):
         """Activate the panel `name`, opening it where it is closed, and focus it."""
         if name == "wire":
             self.add_class("-wire")
+        room = self.query_one(Room)
+        if name in room.layout_shown.hidden:
+            room.lay_out(room.layout_shown.with_shown(name))
         self.activate(name)
         self.call_after_refresh(self._focus_active)
 

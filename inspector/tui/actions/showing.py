@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from inspector.core.commands import FetchCard
 from inspector.tui.composer import Composer
 from inspector.tui.header import Header
+from inspector.tui.layout import Layout
+from inspector.tui.panels import PANELS
+from inspector.tui.room import Room
 from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
 from inspector.tui.symbols import ASCII, UNICODE, Symbols
@@ -57,6 +60,36 @@ def card(workspace: "Workspace") -> None:
 
 def zoom(workspace: "Workspace") -> None:
     workspace.query_one(Stage).toggle_zoom()
+
+
+def resize(by: int) -> "Callable[[Workspace], None]":
+    """Return the action that makes the active panel wider, or the wire higher, by `by` steps."""
+
+    def arrange(workspace: "Workspace") -> None:
+        stage = workspace.query_one(Stage)
+        layout = stage.query_one(Room).layout_shown
+        stage.lay_out(layout.resized(stage.active, by))
+
+    return arrange
+
+
+def hide(workspace: "Workspace") -> None:
+    """Hide the active panel; its number brings it back."""
+    stage = workspace.query_one(Stage)
+    if stage.active == "wire":
+        stage.toggle_wire()
+        return
+    layout = stage.query_one(Room).layout_shown
+    if len(layout.shown) == 1:
+        workspace.notice("one panel stays")
+        return
+    hidden = stage.active
+    stage.lay_out(layout.without(hidden))
+    workspace.notice(f"{PANELS.index(hidden) + 1} brings it back")
+
+
+def even(workspace: "Workspace") -> None:
+    workspace.query_one(Stage).lay_out(Layout())
 
 
 def symbols(workspace: "Workspace") -> None:

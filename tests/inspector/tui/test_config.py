@@ -25,14 +25,14 @@ def test_without_a_file_everything_is_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.req("TUI-1")
 def test_theme_symbols_and_keys_are_read(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(
-        'theme = "clear"\nsymbols = "ascii"\n[keys]\nresend = ["u", "f9"]\nwire = "ctrl+w"\n'
+        'theme = "clear"\nsymbols = "ascii"\n[keys]\nresend = ["Z", "f9"]\nwire = "ctrl+w"\n'
     )
     config = read_config(tmp_path)
     keymap = keymap_of(config)
     assert (config.theme, config.symbols, keymap.problems) == ("clear", "ascii", ())
-    assert key_of(keymap, "resend").letters == "u"
+    assert key_of(keymap, "resend").letters == "Z"
     assert keymap.overrides() == {
-        "resend.letters": "u",
+        "resend.letters": "Z",
         "resend.controls": "f9",
         "wire.letters": "w",
         "wire.controls": "ctrl+w",

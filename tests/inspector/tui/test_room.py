@@ -1,0 +1,104 @@
+"""Panels get more room, less, or none, by keys and by mouse; the choice outlives the app."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TypeAlias
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.tui.app import InspectorApp
+from inspector.tui.conversation import Conversation
+from inspector.tui.data import Data
+from inspector.tui.timeline import Timeline
+from inspector.tui.wire import Wire
+from inspector.tui.workspace import Workspace
+
+pytestmark = [pytest.mark.anyio, pytest.mark.req("TUI-1")]
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+SIZE = (120, 36)
+
+
+async def show(pilot: Pilot[int]) -> Workspace:
+    workspace = Workspace("localhost", None, started=datetime(2026, 11, 20), now_ms=lambda: 0.0)
+    await pilot.app.push_screen(workspace)
+    await pilot.press("escape")
+    await pilot.pause()
+    return workspace
+
+
+async def test_panel_grows_shrinks_and_all_become_even_again() -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        timeline = workspace.query_one(Timeline)
+        even = timeline.size.width
+        await pilot.press("2", ">", ">")
+        await pilot.pause()
+        assert timeline.size.width > even
+        await pilot.press("<", "<", "<")
+        await pilot.pause()
+        assert timeline.size.width < even
+        await pilot.press("=")
+        await pilot.pause()
+        assert timeline.size.width == even
+
+
+async def test_hidden_panel_leaves_its_room_and_its_number_brings_it_back(until: Until) -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        data, timeline = workspace.query_one(Data), workspace.query_one(Timeline)
+        await pilot.press("3", "h")
+        await until(pilot, lambda: not data.display or not data.region)
+        assert timeline.size.width > SIZE[0] // 3
+        await pilot.press("h", "h")
+        assert workspace.query_one(Timeline).region or workspace.query_one(Conversation).region
+        await pilot.press("3")
+        await until(pilot, lambda: bool(data.region) and data.has_focus)
+
+
+async def test_layout_is_remembered_by_the_next_app() -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        await show(pilot)
+        await pilot.press("3", ">", ">", "1", "h")
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        await pilot.pause()
+        assert not workspace.query_one(Conversation).region
+        assert workspace.query_one(Data).size.width > workspace.query_one(Timeline).size.width
+
+
+async def test_mouse_moves_the_border_between_columns() -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        timeline = workspace.query_one(Timeline)
+        border = timeline.region.x
+        await pilot.mouse_down(offset=(border, 10))
+        await pilot.hover(offset=(border - 12, 10))
+        await pilot.mouse_up(offset=(border - 12, 10))
+        await pilot.pause()
+        assert abs(timeline.region.x - (border - 12)) <= 1
+
+
+async def test_mouse_moves_the_border_above_the_wire() -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        await pilot.press("w")
+        await pilot.pause()
+        wire = workspace.query_one(Wire)
+        top = wire.region.y
+        await pilot.mouse_down(offset=(60, top))
+        await pilot.hover(offset=(60, top - 5))
+        await pilot.mouse_up(offset=(60, top - 5))
+        await pilot.pause()
+        assert abs(wire.region.y - (top - 5)) <= 1
+
+
+async def test_theme_chosen_by_a_key_is_that_of_the_next_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        await workspace.run_action("screen.do('theme')")
+    assert InspectorApp().theme == "calm-light"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert InspectorApp().theme == "plain"
