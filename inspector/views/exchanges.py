@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TypeAlias, assert_never, overload
 
 from inspector.core.entries import (
@@ -9,6 +10,7 @@ from inspector.core.entries import (
     FrameReceived,
     Purpose,
     PushReceived,
+    PushVerdict,
     RequestSent,
     ResponseStarted,
 )
@@ -28,6 +30,7 @@ from inspector.views.series import Series
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Reply
 from inspector.wire.progress import Progress
+from inspector.wire.states import parse_state
 
 __all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "reply_of", "step"]
 
@@ -40,8 +43,9 @@ class Exchange:
 
     A request to the push receiver is an exchange, too: its `purpose` is None, and what we
     answered stands in the request. `rpc_method` is None for it and for a card.
-    `progress` is how far the task has come by this exchange alone; `answer` is the last frame
-    with a reply that could be read, `worst` the gravest severity found.
+    `progress` is how far the task has come by this exchange alone; `about` are the task and
+    the context that the request named. `answer` is the last frame with a reply that could be
+    read, `is_refused` says that it was an error, `worst` is the gravest severity found.
     """
 
     id: int
@@ -56,8 +60,10 @@ class Exchange:
     findings: Series[Finding] = field(default_factory=Series[Finding])
     connect_ms: float | None = None
     progress: Progress = field(default_factory=Progress)
+    about: tuple[str | None, str | None] = (None, None)
     answer: FrameReceived | None = None
     has_read_answer: bool = False
+    is_refused: bool = False
     worst: Severity | None = None
 
     @property
@@ -68,6 +74,22 @@ class Exchange:
     def push(self) -> PushReceived | None:
         """The notification, where the agent began the exchange."""
         return self.request if isinstance(self.request, PushReceived) else None
+
+    @property
+    def task_id(self) -> str | None:
+        return self.progress.task_id or self.about[0]
+
+    @property
+    def context_id(self) -> str | None:
+        return self.progress.context_id or self.about[1]
+
+    @property
+    def is_failed(self) -> bool:
+        """Say whether it broke off, or one side refused what the other sent."""
+        if self.push is not None:
+            return self.push.verdict is not PushVerdict.ACCEPTED
+        status = self.response.status if self.response is not None else 0
+        return self.failure is not None or self.is_refused or status >= HTTPStatus.BAD_REQUEST
 
     @property
     def is_stream(self) -> bool:
@@ -151,8 +173,14 @@ def begin(read: Asked | Pushed) -> Exchange:
     entry = read.entry
     if isinstance(read, Asked):
         call = read.call
-        return Exchange(entry.exchange, entry, call.request.method, progress=call.progress)
+        about = (call.task_id, call.context_id)
+        method = call.request.method
+        return Exchange(entry.exchange, entry, method, progress=call.progress, about=about)
     exchange = Exchange(entry.exchange, entry, None, first_byte_ms=0.0, total_ms=0.0)
+    if (result := read.result) is not None:
+        state = parse_state(result.state or "")
+        progress = Progress(result.task_id, result.context_id, state, result.is_final)
+        exchange = replace(exchange, progress=progress)
     return _with_findings(exchange, read.findings)
 
 
@@ -179,6 +207,7 @@ def extend(exchange: Exchange, read: _Later) -> Exchange:
 
 def _add_frame(exchange: Exchange, heard: Heard) -> Exchange:
     is_read = heard.reply is not None and not heard.reply.problem
+    is_refusal = heard.reply is not None and heard.reply.error is not None
     is_answer = is_read or (heard.reply is not None and not exchange.has_read_answer)
     return replace(
         exchange,
@@ -186,6 +215,7 @@ def _add_frame(exchange: Exchange, heard: Heard) -> Exchange:
         size_bytes=exchange.size_bytes + len(heard.entry.raw),
         progress=heard.call.progress,
         answer=heard.entry if is_answer else exchange.answer,
+        is_refused=exchange.is_refused or is_refusal,
         has_read_answer=exchange.has_read_answer or is_read,
     )
 

@@ -6,6 +6,7 @@ square of that. Here `append` and `set` copy one path of the tree and share the 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -60,6 +61,22 @@ class Series(Sequence[T], Generic[T]):
             raise IndexError(index)
         return self._with(_put(self._root, index, item), self._length)
 
+    def cut(self, length: int) -> "Series[T]":
+        """The first `length` items of this series, which has at least so many."""
+        return self._with(self._root, min(length, self._length))
+
+    def changes(self, before: "Series[T]") -> Iterator[int]:
+        """The places whose item is not the very one of `before`, in order.
+
+        Costs what has changed: parts that both share are passed over.
+        """
+        shared = min(self._length, before._length)
+        for place in _changes(self._root, before._root, 0):
+            if place >= shared:
+                break
+            yield place
+        yield from range(shared, self._length)
+
     def _with(self, root: _Leaf[T] | _Branch[T], length: int) -> "Series[T]":
         series: Series[T] = Series()
         series._root, series._length = root, length
@@ -69,7 +86,7 @@ class Series(Sequence[T], Generic[T]):
         return self._length
 
     def __iter__(self) -> Iterator[T]:
-        return _walk(self._root)
+        return islice(_walk(self._root), self._length)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -100,7 +117,7 @@ class Series(Sequence[T], Generic[T]):
 
 def _append(root: _Leaf[T] | _Branch[T], length: int, item: T) -> _Leaf[T] | _Branch[T]:
     shift = root.shift if isinstance(root, _Branch) else 0
-    if length == _WIDTH << shift:
+    if length >= _WIDTH << shift:
         root = _Branch(shift + _BITS, (root,))
     return _put(root, length, item)
 
@@ -128,3 +145,29 @@ def _walk(node: _Leaf[T] | _Branch[T]) -> Iterator[T]:
     else:
         for child in node.nodes:
             yield from _walk(child)
+
+
+def _changes(
+    node: _Leaf[T] | _Branch[T], other: _Leaf[T] | _Branch[T] | None, start: int
+) -> Iterator[int]:
+    """The places below `node`, which begins at `start`, that `other` does not share."""
+    while isinstance(other, _Branch) and other.shift > _shift(node):
+        other = other.nodes[0]
+    if node is other:
+        return
+    if isinstance(node, _Leaf):
+        known = other.items if isinstance(other, _Leaf) else ()
+        for place, item in enumerate(node.items):
+            if place >= len(known) or known[place] is not item:
+                yield start + place
+        return
+    others: tuple[_Leaf[T] | _Branch[T], ...] = () if other is None else (other,)
+    if isinstance(other, _Branch) and other.shift == node.shift:
+        others = other.nodes
+    for place, child in enumerate(node.nodes):
+        twin = others[place] if place < len(others) else None
+        yield from _changes(child, twin, start + (place << node.shift))
+
+
+def _shift(node: _Leaf[T] | _Branch[T]) -> int:
+    return node.shift if isinstance(node, _Branch) else 0

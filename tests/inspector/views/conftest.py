@@ -1,6 +1,7 @@
 """Logs to fold, written by hand as a session would write them."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -154,3 +155,9 @@ class Script:
 @pytest.fixture
 def script() -> Script:
     return Script()
+
+
+@pytest.fixture(scope="session")
+def new_script() -> Callable[[], Script]:
+    """For laws, each example of which writes a log of its own."""
+    return Script

@@ -55,3 +55,37 @@ def test_there_is_nothing_outside(place: int) -> None:
 def test_only_places_that_are_there_can_be_set() -> None:
     with pytest.raises(IndexError):
         Series([1]).set(1, 2)
+
+
+edits = st.lists(st.tuples(st.sampled_from(["append", "set", "cut"]), st.integers(0, 1100)))
+
+
+def edit(series: Series[object], steps: list[tuple[str, int]]) -> Series[object]:
+    for name, number in steps:
+        if name == "append":
+            series = series.extend(object() for _ in range(number % 70))
+        elif name == "set" and len(series):
+            series = series.set(number % len(series), object())
+        elif name == "cut":
+            series = series.cut(number)
+    return series
+
+
+@given(st.integers(0, 1100), edits, edits)
+def test_changes_are_the_places_where_two_futures_differ(
+    length: int, one: list[tuple[str, int]], other: list[tuple[str, int]]
+) -> None:
+    start = Series[object](object() for _ in range(length))
+    before, after = edit(start, one), edit(start, other)
+    known = list(before)
+    expected = [
+        place for place, item in enumerate(after) if place >= len(known) or known[place] is not item
+    ]
+    assert list(after.changes(before)) == expected
+
+
+@given(st.lists(st.integers(), max_size=80), st.integers(0, 90), st.lists(st.integers()))
+def test_a_series_can_be_cut_and_go_on(items: list[int], length: int, more: list[int]) -> None:
+    cut = Series(items).cut(length).extend(more)
+    assert cut == Series(items[:length] + more)
+    assert [cut[place] for place in range(len(cut))] == items[:length] + more
