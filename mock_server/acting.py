@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from mock_server.actions.opening import open_actions
 from mock_server.actions.runner import Awaited, RunAction
+from mock_server.actions.story import Story
 from mock_server.dialogue.action_server import ActionServerKind
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.language_model import Generate, Generation
@@ -17,7 +18,7 @@ from mock_server.llm.opening import open_language_model
 from mock_server.project.load import Project
 
 Result = TypeVar("Result")
-Perform: TypeAlias = Callable[[str, DialogueState, str], ActionResult]
+Perform: TypeAlias = Callable[[str, DialogueState, Story], ActionResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ def acting(project: Project) -> Generator[Outside]:
 
 
 def _performing(loop: asyncio.Runner, run_action: RunAction) -> Perform:
-    def perform(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
-        for progress in run_action(name, state, conversation_id):
+    def perform(name: str, state: DialogueState, story: Story) -> ActionResult:
+        for progress in run_action(name, state, story):
             match progress:
                 case ActionResult():
                     return progress

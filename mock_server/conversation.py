@@ -1,10 +1,12 @@
 """A conversation held in this process: turns from texts, without a network and without waiting."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
+from mock_server.actions.story import Story
 from mock_server.dialogue.engine import UserMessage, advance, open_session
 from mock_server.dialogue.events import (
     ActionRequested,
@@ -42,7 +44,7 @@ class Conversation:
         self._warn = warn
         self._warned: set[str] = set()
         self._outside = outside
-        self._id = conversation_id
+        self._story = Story(conversation_id)
         self.state = initial_state(project.assistant)
 
     def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
@@ -53,11 +55,13 @@ class Conversation:
             if name in self._project.assistant.slots:
                 events.append(SlotSet(name, value, SlotSource.ORCHESTRATOR))
                 self.state = apply(self.state, events[-1])
+                self._story.tell(events[-1], time.time())
         return self._traced(before, events)
 
     def say(self, text: str, metadata: Mapping[str, Json] | None = None) -> TracedTurn:
         """The turn that `text` begins; the delays of stubbed actions are skipped."""
         before = self.state
+        self._story.begin_turn()
         message = self._generated(replace(self._message(text), metadata=metadata or {}))
         steps = advance(self._project.assistant, before, message)
         return self._traced(before, self._folded(steps))
@@ -97,12 +101,13 @@ class Conversation:
             except StopIteration:
                 return
             self.state = apply(self.state, event)
+            self._story.tell(event, time.time())
             yield event
             reply = self._perform(event.name) if isinstance(event, ActionRequested) else None
 
     def _perform(self, action: str) -> ActionResult:
         if self._outside.perform is not None:
-            return self._outside.perform(action, self.state, self._id)
+            return self._outside.perform(action, self.state, self._story)
         stubs = self._project.stubs
         if action not in stubs.by_action and action not in self._warned:
             self._warned.add(action)

@@ -150,7 +150,13 @@ async def _serve_with(
     url = settings.url or server.url or here
     world = real_world(settings.seed)
     run_action = actions.run_with(project.assistant, project.stubs)
-    brain = Brain(project.assistant, run_action, server.include_conversation_repair, generate)
+    brain = Brain(
+        project.assistant,
+        run_action,
+        server.include_conversation_repair,
+        generate,
+        keeps_stories=actions.wants_story,
+    )
     service_settings = ServiceSettings(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
         timeout_seconds=server.task_timeout_seconds,

@@ -10,6 +10,7 @@ from time import perf_counter
 
 from mock_server.acting import INSIDE, Outside, Perform, acting
 from mock_server.actions.runner import run_stub
+from mock_server.actions.story import Story
 from mock_server.conversation import Conversation
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
@@ -99,9 +100,9 @@ def play_all(
 def _behind(stubs: Stubs, perform: Perform) -> Perform:
     """The action server for all actions that have no stub."""
 
-    def run(name: str, state: DialogueState, conversation_id: str) -> ActionResult:
+    def run(name: str, state: DialogueState, story: Story) -> ActionResult:
         if name not in stubs.by_action:
-            return perform(name, state, conversation_id)
+            return perform(name, state, story)
         progress = run_stub(stubs, name, state)
         return next(item for item in progress if isinstance(item, ActionResult))
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from mock_server.actions.runner import Awaited, Progress, RunAction, run_stub
+from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.action_server import ActionServer, ActionServerKind
 from mock_server.dialogue.events import ActionResult
@@ -33,17 +34,22 @@ class Actions:
         self._performer = performer
         self._child = child
 
+    @property
+    def wants_story(self) -> bool:
+        """Whether anybody is told what has happened in a conversation."""
+        return self._performer is not None
+
     def run_with(self, assistant: Assistant, stubs: Stubs) -> RunAction:
         """How actions of this version of the project run."""
         performer = self._performer
         if performer is None:
             return partial(run_stub, stubs)
 
-        def run(name: str, state: DialogueState, conversation_id: str) -> Iterator[Progress]:
+        def run(name: str, state: DialogueState, story: Story) -> Iterator[Progress]:
             if name in stubs.by_action:
                 yield from run_stub(stubs, name, state)
             else:
-                call = ActionCall(name, state, conversation_id, assistant)
+                call = ActionCall(name, state, story, assistant)
                 yield Awaited(performer.perform(call))
 
         return run

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from mock_server.actions.story import Story
 from mock_server.dialogue.circumstances import holds
 from mock_server.dialogue.events import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
@@ -36,15 +37,15 @@ class Awaited:
 
 Progress: TypeAlias = Paused | ChunkStreamed | Awaited | ActionResult
 
-RunAction: TypeAlias = Callable[[str, DialogueState, str], Iterator[Progress]]
-"""An action by its name, in a state, of a conversation by its id: what it does, step by step.
+RunAction: TypeAlias = Callable[[str, DialogueState, Story], Iterator[Progress]]
+"""An action by its name, in a state that a story has come to: what it does, step by step.
 
 The last step, and only it, is an ActionResult or an Awaited.
 """
 
 
 def run_stub(
-    stubs: Stubs, name: str, state: DialogueState, _conversation_id: str = ""
+    stubs: Stubs, name: str, state: DialogueState, _story: Story | None = None
 ) -> Iterator[Progress]:
     """What the stub of action `name` does in `state`.
 

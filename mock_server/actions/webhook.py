@@ -5,7 +5,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from mock_server.dialogue.events import ActionResult, BotUttered, Frame, Utterance
+from mock_server.actions.story import Story
+from mock_server.actions.tracker import encode_buttons, encode_tracker
+from mock_server.dialogue.events import ActionResult, Utterance
 from mock_server.dialogue.model import Assistant, Button, Json, Variation
 from mock_server.dialogue.state import DialogueState
 
@@ -18,11 +20,11 @@ SILENT_EVENTS = frozenset({"action", "session_started", "user"})
 
 @dataclass(frozen=True, slots=True)
 class ActionCall:
-    """Action `name` is to run in `state` of the conversation with that id."""
+    """Action `name` is to run in `state`, which `story` has come to."""
 
     name: str
     state: DialogueState
-    conversation_id: str
+    story: Story
     assistant: Assistant
 
 
@@ -63,7 +65,7 @@ def describe_domain(assistant: Assistant) -> Domain:
 
 
 def _variation(variation: Variation) -> Json:
-    said: dict[str, Json] = {"text": variation.text, "buttons": _buttons(variation.buttons)}
+    said: dict[str, Json] = {"text": variation.text, "buttons": encode_buttons(variation.buttons)}
     if variation.channel is not None:
         said["channel"] = variation.channel
     if variation.image is not None:
@@ -73,63 +75,16 @@ def _variation(variation: Variation) -> Json:
     return said
 
 
-def _buttons(buttons: Iterable[Button]) -> Json:
-    return [{"title": button.title, "payload": button.payload} for button in buttons]
-
-
 def encode_call(call: ActionCall, domain: Domain, *, with_domain: bool) -> Json:
     """The body of `POST /webhook`; the server may know the domain by its digest."""
     body: dict[str, Json] = {
         "next_action": call.name,
-        "sender_id": call.conversation_id,
-        "tracker": _tracker(call.state, call.conversation_id),
+        "sender_id": call.story.conversation_id,
+        "tracker": encode_tracker(call.state, call.story),
         "domain_digest": domain.digest,
         "version": VERSION,
     }
     return {**body, "domain": domain.content} if with_domain else body
-
-
-def _tracker(state: DialogueState, conversation_id: str) -> Json:
-    said = state.bot_uttered or state.previously_uttered
-    message: dict[str, Json] = {
-        "text": state.user_text,
-        "intent": {"name": None, "confidence": 1.0},
-        "entities": [],
-        "metadata": dict(state.user_metadata),
-    }
-    user: dict[str, Json] = {
-        "event": "user",
-        "text": state.user_text,
-        "parse_data": message,
-        "metadata": message["metadata"],
-    }
-    return {
-        "sender_id": conversation_id,
-        "slots": dict(state.slots),
-        "latest_message": message,
-        "events": [user, *(_bot_event(uttered) for uttered in said)],
-        "paused": False,
-        "followup_action": None,
-        "active_loop": {},
-        "latest_action_name": "action_listen",
-        "stack": [_frame(frame) for frame in state.stack],
-    }
-
-
-def _bot_event(uttered: BotUttered) -> Json:
-    details: Json = {"buttons": _buttons(uttered.buttons), "custom": uttered.custom}
-    return {"event": "bot", "text": uttered.text, "data": details, "metadata": {}}
-
-
-def _frame(frame: Frame) -> Json:
-    return {
-        "frame_id": frame.id,
-        "flow_id": frame.flow_id,
-        "step_id": frame.step_id,
-        "frame_type": frame.type.value,
-        "type": frame.flow_id if frame.is_pattern else "flow",
-        **frame.context,
-    }
 
 
 def read_reply(name: str, assistant: Assistant, reply: Json) -> ActionResult | None:

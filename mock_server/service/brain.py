@@ -14,13 +14,15 @@ class Brain:
     """What turns need to know; a turn keeps the one it began with.
 
     `changed_flows` says in which version a flow was last changed, for conversations that are to be
-    told of it; versions count from 0.
+    told of it; versions count from 0. With `keeps_stories` it is kept what happens in each
+    conversation, for its actions to look at.
     """
 
     assistant: Assistant
     run_action: RunAction
     offers_repair: bool = True
     generate: Generate | None = None
+    keeps_stories: bool = False
     version: int = 0
     changed_flows: Mapping[str, int] = field(default_factory=dict[str, int])
 

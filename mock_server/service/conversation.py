@@ -1,8 +1,8 @@
 """One dialogue: the context of A2A, the sender of Rasa."""
 
 import asyncio
-from collections.abc import Iterable
 
+from mock_server.actions.story import Story
 from mock_server.dialogue.events import Event
 from mock_server.dialogue.state import DialogueState, apply
 from mock_server.service.brain import Brain
@@ -19,6 +19,7 @@ class Conversation:
     def __init__(self, context_id: str, state: DialogueState) -> None:
         self.id = context_id
         self.state = state
+        self.story = Story(context_id)
         self.turns = asyncio.Lock()
         self.resting: Snapshot | None = None
         self.unfinished = 0
@@ -28,13 +29,9 @@ class Conversation:
     def is_reserved(self) -> bool:
         return self.unfinished > 0 or self.resting is not None
 
-    def commit(self, events: Iterable[Event]) -> tuple[Event, ...]:
-        """Fold `events`, one by one, into the state."""
-        committed: list[Event] = []
-        for event in events:
-            self.state = apply(self.state, event)
-            committed.append(event)
-        return tuple(committed)
+    def commit(self, event: Event) -> None:
+        """Fold `event` into the state."""
+        self.state = apply(self.state, event)
 
     def must_hear_of_changes(self, brain: Brain) -> bool:
         """Whether `brain`, which takes over from here, has changed what the dialogue is about."""

@@ -60,6 +60,8 @@ class Turn:
         self._brain = brain
         if self._handling.forgets_context:
             self.conversation.state = initial_state(brain.assistant)
+            self.conversation.story.forget()
+        self.conversation.story.begin_turn()
         self._before = self.conversation.state
         self.live.publish(StatusUpdate(Status(TaskState.WORKING, self._world.now())))
         try:
@@ -73,14 +75,14 @@ class Turn:
                 "a2a_server.rasa_a2a_agent_executor.execute.error", task_id=self.live.task.id
             )
             self.conversation.state = self._before
+            self.conversation.story.take_turn_back()
             self._close(TaskState.FAILED, failure=INTERNAL_ERROR)
 
     def cancel(self, reason: CancelReason) -> None:
         """End the task now; what the dialogue was about is cancelled with it (TURN-10)."""
         if self.has_started:
-            self._events += self.conversation.commit(
-                cancel(self._brain.assistant, self.conversation.state)
-            )
+            for event in cancel(self._brain.assistant, self.conversation.state):
+                self._record(event)
         self._close(TaskState.CANCELED, reason=reason)
 
     def _understood(self, reading: Reading) -> UserMessage:
@@ -122,7 +124,7 @@ class Turn:
                 event = engine.send(answer)
             except StopIteration:
                 return
-            self._events += self.conversation.commit([event])
+            self._record(event)
             answer = None
             match event:
                 case ActionRequested(name=name):
@@ -134,9 +136,17 @@ class Turn:
                 case _:
                     pass
 
+    def _record(self, event: Event) -> None:
+        self.conversation.commit(event)
+        self._events.append(event)
+        if self._brain.keeps_stories:
+            self.conversation.story.tell(event, self._world.now().timestamp())
+
     async def _act(self, name: str) -> ActionResult:
         artifact_id = ""
-        for progress in self._brain.run_action(name, self.conversation.state, self.conversation.id):
+        for progress in self._brain.run_action(
+            name, self.conversation.state, self.conversation.story
+        ):
             match progress:
                 case Paused(seconds=seconds):
                     await self._world.sleep(seconds)

@@ -21,6 +21,7 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.actions.story import Story
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.profiles import Profile
@@ -109,7 +110,7 @@ class Mock:
         await self.let_go.wait()
 
 
-def run_action(name: str, _: DialogueState, __: str) -> Iterator[Progress]:
+def run_action(name: str, _: DialogueState, __: Story) -> Iterator[Progress]:
     if name == "action_check":
         yield Paused(1)
     if name == "action_explain":

@@ -56,6 +56,18 @@ class Refuse(Action):
         raise ActionExecutionRejection(self.name(), "not today")
 
 
+class Remember(Action):
+    def name(self):
+        return "action_remember"
+
+    def run(self, dispatcher, tracker, domain):
+        said = [event["text"] for event in tracker.events if event["event"] == "user"]
+        times = [event["timestamp"] for event in tracker.events]
+        assert times == sorted(times)
+        dispatcher.utter_message(text=" | ".join(said))
+        return []
+
+
 class Forget(Action):
     def name(self):
         return "action_forget"
@@ -66,13 +78,13 @@ class Forget(Action):
 DOMAIN = """
 session_config: {start_session_after_expiry: false}
 slots: {name: {type: text, mappings: [{type: controlled}]}}
-actions: [action_greet, action_break, action_refuse, action_forget, action_nowhere]
+actions: [action_greet, action_break, action_refuse, action_forget, action_remember, action_nowhere]
 responses: {utter_greeting: [{text: "Hello {place}, {name}."}]}
 """
 FLOW = """
   {name}: {{description: {name}, run_pattern_completed: false, steps: [{{action: action_{name}}}]}}
 """
-NAMES = ("greet", "break", "refuse", "forget", "nowhere")
+NAMES = ("greet", "break", "refuse", "forget", "remember", "nowhere")
 
 
 @pytest.fixture(scope="session")
@@ -203,6 +215,8 @@ def test_child_answers_fails_and_is_restarted(tmp_path: Path, python_with_rasa_s
         assert greeted.text.startswith("Hello WORD, Ada.\n\nc1 said /StartFlow(greet)\n")
         assert greeted.data["slots"] == {"name": "Ada"}
         assert talk.say("/StartFlow(forget)").data["slots"] == {}
+        told = "/StartFlow(greet) | /StartFlow(forget) | /StartFlow(remember)"
+        assert talk.say("/StartFlow(remember)").text == told
         for name in ("break", "refuse", "nowhere"):
             failed = talk.say(f"/StartFlow({name})")
             assert failed.state == "failed"
@@ -253,7 +267,7 @@ def test_talk_runs_the_same_actions(tmp_path: Path, python_with_rasa_sdk: Path) 
     project = small_project(tmp_path, python_with_rasa_sdk)
     ended = subprocess.run(
         [sys.executable, "-m", "mock_server", "talk", str(project)],
-        input="/StartFlow(greet)\n/StartFlow(greet)\n",
+        input="/StartFlow(greet)\n/StartFlow(greet)\n/StartFlow(remember)\n",
         capture_output=True,
         text=True,
         timeout=120,
@@ -262,6 +276,7 @@ def test_talk_runs_the_same_actions(tmp_path: Path, python_with_rasa_sdk: Path) 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("bot  Hello WORD, Ada.") == 2
     assert "talk said /StartFlow(greet)" in ended.stdout
+    assert "bot  /StartFlow(greet) | /StartFlow(greet) | /StartFlow(remember)" in ended.stdout
 
 
 @pytest.mark.timeout(400)

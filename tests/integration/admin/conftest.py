@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.actions.story import Story
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
@@ -100,7 +101,7 @@ class Mock:
         return response
 
 
-def run_action(name: str, _: DialogueState, __: str) -> Iterator[Progress]:
+def run_action(name: str, _: DialogueState, __: Story) -> Iterator[Progress]:
     if name == "action_check":
         yield Paused(1)
     if name == "action_explain":

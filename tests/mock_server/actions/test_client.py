@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from mock_server.actions.client import ActionClient, open_http
+from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Json
@@ -58,7 +59,7 @@ async def serving(*replies: tuple[int, bytes]) -> AsyncGenerator[tuple[Server, A
 
 def action() -> ActionCall:
     assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
-    return ActionCall("action_x", initial_state(assistant), "c1", assistant)
+    return ActionCall("action_x", initial_state(assistant), Story("c1"), assistant)
 
 
 OK = (200, b'{"events": [{"event": "slot", "name": "name", "value": "Ada"}], "responses": []}')

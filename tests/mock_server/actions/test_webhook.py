@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall, describe_domain, encode_call, failed, read_reply
 from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.events import ActionResult, Utterance
@@ -30,10 +31,11 @@ def assistant() -> Assistant:
 
 def call(assistant: Assistant) -> ActionCall:
     """Action x, wanted in the turn that follows the question of flow f."""
-    state = initial_state(assistant)
+    state, story = initial_state(assistant), Story("c1")
     for event in advance(assistant, state, UserMessage("/StartFlow(f)")):
         state = apply(state, event)
-    return ActionCall("action_x", state, "c1", assistant)
+        story.tell(event, 5.0)
+    return ActionCall("action_x", state, story, assistant)
 
 
 def test_call_has_what_the_sdk_reads(assistant: Assistant) -> None:
@@ -52,7 +54,16 @@ def test_call_has_what_the_sdk_reads(assistant: Assistant) -> None:
     assert message["text"] == "/StartFlow(f)"
     events = tracker["events"]
     assert isinstance(events, list)
-    assert [e["event"] for e in events if isinstance(e, dict)] == ["user", "bot"]
+    assert [e["event"] for e in events if isinstance(e, dict)] == [
+        "session_started",
+        "user",
+        "flow_started",
+        "action",
+        "bot",
+        "action",
+        "action",
+    ]
+    assert tracker["latest_action_name"] == "action_listen"
     stack = tracker["stack"]
     assert isinstance(stack, list)
     assert [f["flow_id"] for f in stack if isinstance(f, dict)] == [

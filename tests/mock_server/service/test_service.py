@@ -10,6 +10,7 @@ from itertools import count
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.actions.story import Story
 from mock_server.dialogue.events import ActionResult, Utterance
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
@@ -103,7 +104,7 @@ class Hands:
         self.paused.set()
         await self.let_go.wait()
 
-    def run_action(self, name: str, state: DialogueState, _: str) -> Iterator[Progress]:
+    def run_action(self, name: str, state: DialogueState, _: Story) -> Iterator[Progress]:
         self.seen.append(state)
         match name:
             case "action_check":
@@ -569,7 +570,7 @@ async def test_failing_action_fails_the_task() -> None:
 async def test_action_that_crashes_fails_the_task_and_nothing_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def crash(name: str, state: DialogueState, _: str) -> Iterator[Progress]:
+    def crash(name: str, state: DialogueState, _: Story) -> Iterator[Progress]:
         raise ZeroDivisionError(name, state)
 
     brain = Brain(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), crash)

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import Progress
+from mock_server.actions.story import Story
 from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
@@ -22,7 +23,7 @@ def no_id() -> str:
     raise OSError("no randomness is left")
 
 
-def no_action(_: str, __: DialogueState, ___: str) -> Iterator[Progress]:
+def no_action(_: str, __: DialogueState, ___: Story) -> Iterator[Progress]:
     yield ActionResult()
 
 
