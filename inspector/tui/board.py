@@ -40,7 +40,8 @@ class Board:
 
     @property
     def context_id(self) -> str | None:
-        return self.open_task.context_id if self.open_task else None
+        """The context spoken in last; a turn that was refused has told none."""
+        return next((task.context_id for task in reversed(self.tasks) if task.context_id), None)
 
     @property
     def offers(self) -> tuple[Offer, ...]:

@@ -45,6 +45,7 @@ class Composer(VerticalGroup):
         self.exchanges: Sequence[Exchange] = ()
         self._new_id = new_id
         self._raw_message_id = ""
+        self._is_drop_asked = False
 
     def compose(self) -> ComposeResult:
         yield Drawer()
@@ -73,6 +74,11 @@ class Composer(VerticalGroup):
     @property
     def raw(self) -> RawBody:
         return self.query_one(RawBody)
+
+    @property
+    def field(self) -> TextArea:
+        """The text that is written at present: the prompt's, or the raw body."""
+        return self.raw if self.is_raw else self.prompt
 
     @property
     def is_raw(self) -> bool:
@@ -133,13 +139,13 @@ class Composer(VerticalGroup):
 
     def close_drawer(self) -> None:
         self.drawer.close()
-        self.prompt.focus()
+        self.field.focus()
 
     def open_raw(self, turn: Turn) -> None:
         """Show the whole body of `turn` as text, to be edited and sent byte for byte."""
         self._raw_message_id = turn.message_id or self._new_id()
-        body = body_of(turn, self._new_id(), self._raw_message_id)
-        self.raw.write(body.decode(errors="replace"))
+        self.raw.write(body_of(turn, self._new_id(), self._raw_message_id))
+        self._is_drop_asked = False
         self.drawer.close()
         self.add_class("-raw")
         self.raw.focus()
@@ -151,11 +157,17 @@ class Composer(VerticalGroup):
             self.prompt.focus()
             self._update()
 
-    async def read_raw(self) -> bool:
-        """Take the raw body back into the fields, and say whether they can hold it."""
+    async def leave_raw(self) -> bool:
+        """Take the raw body back into the fields, and say whether they can hold it.
+
+        What they cannot hold is dropped when asked for a second time; undo there brings it back.
+        """
         turn = fields_of(self.raw.body)
         if turn is None:
-            return False
+            if self._is_drop_asked:
+                self.close_raw()
+            self._is_drop_asked = not self._is_drop_asked
+            return not self.is_raw
         given = None if turn.message_id == self._raw_message_id else turn.message_id
         kept = self.turn()
         await self.write(replace(turn, message_id=given, headers=kept.headers, also=kept.also))
@@ -194,6 +206,7 @@ class Composer(VerticalGroup):
     @on(TextArea.Changed)
     def take_edit(self, event: Message) -> None:
         event.stop()
+        self._is_drop_asked = False
         self._update()
 
     def watch_options(self) -> None:

@@ -39,13 +39,13 @@ def raw_line(turn: Turn) -> Content:
     """Return what is to be known of a raw body before it goes out, broken or not."""
     raw = turn.raw or b""
     problem = parse_json(raw).problem
-    says = f"✗ {problem}; goes out as it is" if problem else read_request(raw).method or "no method"
+    says = f"✗ {problem}" if problem else f"✓ JSON, {read_request(raw).method or 'no method'}"
     return _joined(
         [
-            (f"raw body {size(len(raw))}", ink.ACCENT, "raw"),
-            (safe_line(says), ink.WARN if problem else ink.DIM, "raw"),
-            ("F5 sends", ink.DIM, "send"),
-            ("F6 back to the fields", ink.DIM, "raw"),
+            (f"raw {size(len(raw))}", ink.ACCENT, "write"),
+            (safe_line(says), ink.WARN if problem else ink.DIM, "write"),
+            ("F5 sends it all the same" if problem else "F5 sends", ink.DIM, "send"),
+            ("F6 fields", ink.DIM, "raw"),
         ]
     )
 

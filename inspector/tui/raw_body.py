@@ -25,15 +25,19 @@ class RawBody(TextArea):
 
     def __init__(self) -> None:
         super().__init__(id="raw-body", compact=True, show_line_numbers=True, tab_behavior="focus")
+        self._written = ("", b"")
 
-    def write(self, text: str) -> None:
-        self.replace(text, (0, 0), self.document.end)
+    def write(self, body: bytes) -> None:
+        """Show `body`, of which what is no UTF-8 or no line feed is only seen approximately."""
+        self.replace(body.decode(errors="replace"), (0, 0), self.document.end)
         self.move_cursor((0, 0))
+        self._written = (self.text, body)
 
     @property
     def body(self) -> bytes:
-        """What is written, as UTF-8; a lone surrogate is what no wire can carry."""
-        return self.text.encode(errors="replace")
+        """The bytes as they were given as long as nobody has edited them, else the text's."""
+        text, body = self._written
+        return body if self.text == text else self.text.encode(errors="replace")
 
 
 def body_of(turn: Turn, id: str, message_id: str) -> bytes:

@@ -198,11 +198,9 @@ class Workspace(Screen[None]):
             await pending
 
     def action_back(self) -> None:
-        """Take one step back: from the raw body, the drawer, the composer, the zoom, the wire."""
+        """Take one step back: from the drawer, the composer, the zoom, the wire."""
         composer = self.query_one(Composer)
-        if composer.is_raw:
-            composer.close_raw()
-        elif composer.drawer.is_open:
+        if composer.drawer.is_open:
             composer.close_drawer()
         elif panel_of(self.focused) == "compose":
             stage = self.query_one(Stage)

@@ -37,7 +37,7 @@ def panel(name: str) -> "Callable[[Workspace], None]":
 
     def go_to(workspace: "Workspace") -> None:
         if name == "compose":
-            workspace.query_one(Composer).prompt.focus()
+            workspace.query_one(Composer).field.focus()
         else:
             workspace.query_one(Stage).go_to(name)
 

@@ -1,9 +1,12 @@
 """What a key does to the turn that is being written: its pages, its options, its raw body."""
 
+import os
 from typing import TYPE_CHECKING
 
+from inspector.errors import UsageError
 from inspector.tui.composer import Composer
 from inspector.tui.known_slots import hints_of
+from inspector.tui.running_app import app_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,5 +47,23 @@ async def raw(workspace: "Workspace") -> None:
     composer = workspace.query_one(Composer)
     if not composer.is_raw:
         composer.open_raw(composer.turn())
-    elif not await composer.read_raw():
-        workspace.notice("the fields cannot hold this body: F5 sends it, Esc drops it")
+    elif not await composer.leave_raw():
+        workspace.notice("the fields cannot hold this body: F5 sends it, F6 again drops it")
+
+
+async def editor(workspace: "Workspace") -> None:
+    """Edit the text, or the raw body, in the user's own editor."""
+    from inspector.tui.external_editor import edit_outside, editor_of
+
+    composer = workspace.query_one(Composer)
+    before = composer.raw.body if composer.is_raw else composer.prompt.text.encode()
+    suffix = ".json" if composer.is_raw else ".md"
+    try:
+        after = await edit_outside(app_of(workspace), before, suffix, editor_of(os.environ))
+    except UsageError as error:
+        workspace.notice(str(error))
+        return
+    if composer.is_raw:
+        composer.raw.write(after)
+    else:
+        composer.prompt.write(after.decode(errors="replace").rstrip("\n"))
