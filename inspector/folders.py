@@ -26,6 +26,12 @@ def pictures_folder() -> Path:
     return user_state_path(APP, appauthor=False) / "screenshots"
 
 
+def cards_folder() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path(APP, appauthor=False) / "cards"
+
+
 def config_folder() -> Path:
     from platformdirs import user_config_path
 

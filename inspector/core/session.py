@@ -8,8 +8,9 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urljoin
 
+from inspector.core.card_keys import fetch_card_keys, read_file
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
-from inspector.core.entries import Entry, FailureKind, Headers, Purpose
+from inspector.core.entries import Entry, Headers, Purpose
 from inspector.core.exchanger import Exchanger, ignore
 from inspector.core.following import Sleep
 from inspector.core.log import Log
@@ -21,7 +22,7 @@ from inspector.core.redact import Redactor
 from inspector.core.requests import ACCEPT_JSON, Request, request_of
 from inspector.core.target import Target
 from inspector.core.turns import Turns
-from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
+from inspector.net.events import Outgoing, Transport
 from inspector.wire.card import Endpoint, choose_endpoint
 from inspector.wire.tree import Json, parse_json
 from inspector.wire.urls import is_same_origin
@@ -33,9 +34,9 @@ class Session:
     """Everything that happens is in `log`; views are folds of it.
 
     `credentials` go to the target's own origin and to `allowed_origins` only (inspector.md TUI-6);
-    `secrets` are masked like them. `new_id` makes message and request ids. `run` may be called
-    while another command runs. `receiver` takes push notifications; `sleep` and `clock` count the
-    seconds of `pace`.
+    `secrets` are masked like them. `jwks_file` has the keys that cards are signed with. `new_id`
+    makes message and request ids. `run` may be called while another command runs. `receiver` takes
+    push notifications; `sleep` and `clock` count the seconds of `pace`.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Session:
         credentials: Headers = (),
         secrets: Iterable[str] = (),
         allowed_origins: Iterable[str] = (),
+        jwks_file: Path | None = None,
         timeout_seconds: float | None = None,
         limits: Limits | None = None,
         pace: Pace | None = None,
@@ -60,6 +62,7 @@ class Session:
         self._new_id = new_id
         self._credentials = credentials
         self._allowed_origins = tuple(allowed_origins)
+        self._jwks_file = jwks_file
         self._card: tuple[Json, str] = (None, "")
         self._exchanger = Exchanger(
             transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
@@ -174,33 +177,25 @@ class Session:
 
     async def _fetch_card(self) -> int:
         if self.target.card_file is not None:
-            return self._read_card_file(self.target.card_file)
+            exchange, content = read_file(self._exchanger, Purpose.CARD, self.target.card_file)
+            if content is not None:
+                await self._take_card(content, self.target.card_file.absolute().as_uri())
+            return exchange
         exchange = 0
         for url in self.target.card_urls:
             outgoing = Outgoing("GET", url, ACCEPT_JSON + self._credentials)
             made = await self._exchanger.follow(Purpose.CARD, outgoing)
             exchange = made.number
             if made.recorder.status == HTTPStatus.OK:
-                self._lead_on(parse_json(made.recorder.body).value, made.url)
+                await self._take_card(made.recorder.body, made.url)
             if made.recorder.status not in _NO_CARD_HERE:
                 break
         return exchange
 
-    def _read_card_file(self, path: Path) -> int:
-        """A card file is an exchange as well, so that views and saved logs have its bytes."""
-        outgoing = Outgoing("READ", path.absolute().as_uri())
-        exchange, recorder = self._exchanger.begin(Purpose.CARD, outgoing)
-        recorder.take(Sending(()))
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            recorder.take(Broken(FailureKind.CONNECT, f"{path}: {error.strerror}"))
-            return exchange
-        recorder.take(Chunk(content))
-        if not recorder.is_done:
-            recorder.take(Ended())
-        self._lead_on(parse_json(content).value, outgoing.url)
-        return exchange
+    async def _take_card(self, content: bytes, source_url: str) -> None:
+        card = parse_json(content).value
+        self._lead_on(card, source_url)
+        await fetch_card_keys(self._exchanger, card, source_url, self._jwks_file)
 
     def _lead_on(self, card: Json, source_url: str) -> None:
         """Go where `card` leads from now on."""

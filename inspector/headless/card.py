@@ -4,17 +4,29 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from textwrap import wrap
 
+from inspector.core.card_store import SeenCard, load_card, save_card
 from inspector.errors import NotA2A
-from inspector.headless.connect import open_link
+from inspector.folders import cards_folder
+from inspector.headless.card_prose import (
+    describe_change,
+    describe_signature,
+    tell_changes,
+    tell_signatures,
+)
+from inspector.headless.connect import open_link, print_notice
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
-from inspector.views.card import CardView, SkillRow
+from inspector.views.card import CardView, SkillRow, push_remark
+from inspector.views.card_changes import CardChange, card_changes
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
+from inspector.wire.tree import Json
 
 ID_WIDTH = 32
 LINE_WIDTH = 90
@@ -23,22 +35,20 @@ EXIT_INVALID = 1
 
 
 def run(arguments: argparse.Namespace) -> int:
-    card = asyncio.run(_fetch(arguments))
+    seen = asyncio.run(_fetch(arguments))
+    card = seen.card
     if arguments.raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(card.raw.rstrip(b"\n") + b"\n")
         sys.stdout.flush()
     elif arguments.json:
-        print_json(
-            {
-                "source_url": card.source_url,
-                "url": card.url,
-                "card": card.card,
-                "findings": [describe_finding(finding) for finding in card.findings],
-            }
-        )
+        print_json(_describe(seen))
     else:
-        print_text(*tell_card(ink_for(sys.stdout), card))
+        ink = ink_for(sys.stdout)
+        print_text(*tell_card(ink, card))
+        if seen.last is not None:
+            since = f"{seen.last.seen_at.astimezone():%Y-%m-%d %H:%M}"
+            print_text(*tell_changes(ink, seen.changes, since))
     has_errors = any(finding.severity is Severity.ERROR for finding in card.findings)
     if arguments.validate and (arguments.raw or arguments.json):
         ink = ink_for(sys.stderr)
@@ -46,12 +56,43 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_INVALID if arguments.validate and has_errors else EXIT_OK
 
 
-async def _fetch(arguments: argparse.Namespace) -> CardView:
-    async with open_link(arguments.target, connection_of(arguments)) as link:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The card as it is, and as it was when last seen from this target."""
+
+    card: CardView
+    last: SeenCard | None
+
+    @property
+    def changes(self) -> tuple[CardChange, ...]:
+        return () if self.last is None else card_changes(self.last.card, self.card.card)
+
+
+async def _fetch(arguments: argparse.Namespace) -> Seen:
+    connection = connection_of(arguments)
+    async with open_link(arguments.target, connection) as link:
         exchange = await link.fetch_card()
-    if link.card.card is None:
+        card, target = link.card.card, link.session.target
+    if card is None:
         raise NotA2A(f"no agent card at {plain_line(exchange.request.url)}")
-    return link.card.card
+    last = load_card(cards_folder(), target)
+    if connection.is_saved and (
+        problem := save_card(cards_folder(), target, card.card, datetime.now(UTC))
+    ):
+        print_notice(problem)
+    return Seen(card, last)
+
+
+def _describe(seen: Seen) -> dict[str, Json]:
+    return {
+        "source_url": seen.card.source_url,
+        "url": seen.card.url,
+        "card": seen.card.card,
+        "findings": [describe_finding(finding) for finding in seen.card.findings],
+        "signatures": [describe_signature(one) for one in seen.card.signatures],
+        "last_seen": seen.last.seen_at.isoformat() if seen.last else None,
+        "changes": [describe_change(change) for change in seen.changes],
+    }
 
 
 def tell_card(ink: Ink, card: CardView) -> Iterator[str]:
@@ -67,10 +108,12 @@ def tell_card(ink: Ink, card: CardView) -> Iterator[str]:
         *((f"  {transport}", url) for transport, url in card.transports),
         ("can", ", ".join(name for name, is_on in card.capabilities if is_on)),
         ("cannot", ", ".join(name for name, is_on in card.capabilities if not is_on)),
+        ("", push_remark(card) or ""),
         *(("security", scheme) for scheme in card.security),
         ("takes", ", ".join(card.input_modes)),
         ("gives", ", ".join(card.output_modes)),
     )
+    yield from tell_signatures(ink, card.signatures)
     yield from _tell_skills(ink, [one for one in card.skills if not one.is_repair])
     yield from _tell_repair(ink, [one.id for one in card.skills if one.is_repair])
     if card.findings:

@@ -160,6 +160,7 @@ async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]
         credentials=connection.headers,
         secrets=connection.secrets,
         allowed_origins=connection.allowed_origins,
+        jwks_file=connection.jwks_file,
         timeout_seconds=connection.timeout_seconds,
     )
     link = Link(session)

@@ -72,6 +72,7 @@ def _link(target: str, connection: Connection, recording: Recording) -> Link:
         credentials=connection.headers,
         secrets=connection.secrets,
         allowed_origins=connection.allowed_origins,
+        jwks_file=connection.jwks_file,
         timeout_seconds=connection.timeout_seconds,
     )
     return Link(target, session, recording)

@@ -9,9 +9,10 @@ from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
 from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.card import check_placement, choose_endpoint, interfaces
+from inspector.wire.card_rules import check_card
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.tree import at, list_at, object_at, parse_json, text_at
-from inspector.wire.validate import check_card
+from inspector.wire.signatures import Signature, check_signatures
+from inspector.wire.tree import list_at, object_at, parse_json, text_at
 
 REPAIR_TAG = "conversation-repair"
 REPAIR_PREFIX = "pattern_"
@@ -31,7 +32,10 @@ class SkillRow:
 
 @dataclass(frozen=True, slots=True)
 class CardView:
-    """Fields of the card in reading order; `raw` is the body as received."""
+    """Fields of the card in reading order; `raw` is the body as received.
+
+    `before` is the last other card of this log.
+    """
 
     seq: int
     url: str
@@ -49,14 +53,28 @@ class CardView:
     raw: bytes
     card: dict[str, Json]
     findings: tuple[Finding, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    before: "Before | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The card as it was until another one came at `until_ms` of the log."""
+
+    card: dict[str, Json]
+    until_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class CardFold:
-    """`card` is the last one that could be read; `asked` holds the requests under way."""
+    """`card` is the last one that could be read; `asked` holds the requests under way.
+
+    `key_sets` are what signatures are checked with, by their URL.
+    """
 
     card: CardView | None = None
     asked: Mapping[int, RequestSent] = field(default_factory=dict[int, RequestSent])
+    key_sets: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 EMPTY = CardFold()
@@ -66,17 +84,19 @@ def step(view: CardFold, read: Read) -> CardFold:
     """Take a card from the reply to its request; anything that is no JSON object is left out."""
     match read:
         case Asked(entry, call):
-            if call.purpose is not Purpose.CARD:
+            if call.purpose not in (Purpose.CARD, Purpose.KEYS):
                 return view
             return replace(view, asked={**view.asked, entry.exchange: entry})
         case Heard(entry):
             request = view.asked.get(entry.exchange)
             if request is None:
                 return view
-            card = parse_json(entry.raw).value
-            if not isinstance(card, dict):
+            value = parse_json(entry.raw).value
+            if not isinstance(value, dict):
                 return view
-            return replace(view, card=read_card(card, entry, request.url))
+            if request.purpose is Purpose.KEYS:
+                return _take_keys(view, request.url, value)
+            return _take_card(view, value, entry, request.url)
         case Began(entry):
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
         case Over(entry):
@@ -85,6 +105,28 @@ def step(view: CardFold, read: Read) -> CardFold:
             return view
         case _ as never:
             assert_never(never)
+
+
+def _take_card(
+    view: CardFold, card: dict[str, Json], frame: FrameReceived, source_url: str
+) -> CardFold:
+    shown, last = read_card(card, frame, source_url), view.card
+    if last is not None:
+        before = last.before if last.card == card else Before(last.card, frame.at_ms)
+        shown = replace(shown, before=before)
+    return replace(view, card=_judged(shown, view.key_sets))
+
+
+def _take_keys(view: CardFold, url: str, keys: Json) -> CardFold:
+    key_sets = {**view.key_sets, url: keys}
+    card = None if view.card is None else _judged(view.card, key_sets)
+    return replace(view, card=card, key_sets=key_sets)
+
+
+def _judged(card: CardView, key_sets: Mapping[str, Json]) -> CardView:
+    """`card` with its signatures checked by the keys that have come so far."""
+    signatures = check_signatures(card.card, card.source_url, key_sets)
+    return card if signatures == card.signatures else replace(card, signatures=signatures)
 
 
 def _forget(view: CardFold, exchange: int) -> CardFold:
@@ -121,6 +163,13 @@ def read_card(card: dict[str, Json], frame: FrameReceived, source_url: str) -> C
     )
 
 
+def push_remark(card: CardView) -> str | None:
+    """What it means that the agent sends no push notifications; None where it does (CARDV-2)."""
+    if dict(card.capabilities).get("pushNotifications"):
+        return None
+    return "no push: follow tasks by stream or poll (Rasa: push_notifications_enabled)"
+
+
 def _skill(skill: Json) -> SkillRow:
     id_, tags = text_at(skill, "id") or "", _texts(skill, "tags")
     return SkillRow(
@@ -144,22 +193,10 @@ def _texts(value: Json, name: str) -> tuple[str, ...]:
 
 
 def _check(card: dict[str, Json], source_url: str) -> tuple[Finding, ...]:
-    """Errors of the card, then what is odd about where it leads, then hints for Rasa."""
-    is_newer = "supportedInterfaces" in card and "url" not in card
-    found = (_newer(),) if is_newer else check_card(card)
-    found += check_placement(card, source_url)
+    """What is wrong with the card itself, then what is odd about where it leads."""
+    found = check_card(card) + check_placement(card, source_url)
     endpoint = choose_endpoint(card, source_url)
-    if endpoint is None:
-        text = "no JSON-RPC interface with an http or https URL; nothing can be sent"
-        found += (Finding(Severity.ERROR, "A2A 0.3 §5.6.1", "$.url", text),)
-    else:
-        found += endpoint.findings
-    if at(card, "skills") == []:
-        text = "no skills: Rasa serves such a placeholder until its model has loaded"
-        found += (Finding(Severity.HINT, "A2A 0.3 §5.5", "$.skills", text),)
-    return found
-
-
-def _newer() -> Finding:
-    text = "a card of A2A 1.0, which is read but not checked here"
-    return Finding(Severity.HINT, "A2A 1.0 §4.4.1", "$", text)
+    if endpoint is not None:
+        return found + endpoint.findings
+    text = "no JSON-RPC interface with an http or https URL; nothing can be sent"
+    return (*found, Finding(Severity.ERROR, "A2A 0.3 §5.6.1", "$.url", text))

@@ -5,11 +5,20 @@ from dataclasses import dataclass
 
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.tree import Json, list_at, text_at
-from inspector.wire.urls import is_same_origin, is_unspecified, root, split_url, with_host_of
+from inspector.wire.urls import (
+    is_loopback,
+    is_same_origin,
+    is_unspecified,
+    root,
+    split_url,
+    with_host_of,
+)
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 WELL_KNOWN_DEPRECATED = "/.well-known/agent.json"
 JSON_RPC = "JSONRPC"
+
+_CROSSED = frozenset({("http", 443), ("https", 80)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +87,30 @@ def check_placement(card: Json, source_url: str) -> tuple[Finding, ...]:
     if source_url.endswith(WELL_KNOWN_DEPRECATED):
         text = f"found at {WELL_KNOWN_DEPRECATED}, which 0.3 replaced by {WELL_KNOWN}"
         found.append(Finding(Severity.WARNING, "A2A 0.3 §5.3", "$", text))
-    source = split_url(source_url)
     for offer in interfaces(card):
-        if offer.transport.upper() == "GRPC":
-            continue
-        parts = split_url(offer.url)
-        if parts is None:
-            text = f"{offer.url[:80]!r} is not an http or https URL with a host and a valid port"
-            found.append(Finding(Severity.ERROR, "A2A 0.3 §5.6.1", offer.path, text))
-        elif source is not None and source.scheme == "https" and parts.scheme == "http":
-            text = "plain http, although the card came by https"
-            found.append(Finding(Severity.WARNING, "A2A 0.3 §4.1", offer.path, text))
+        if offer.transport.upper() != "GRPC":
+            found += _check_place(offer, source_url)
     return tuple(found)
+
+
+def _check_place(offer: Interface, source_url: str) -> list[Finding]:
+    """A scheme, port or host that cannot be right, seen from where the card came from."""
+    parts, source = split_url(offer.url), split_url(source_url)
+    if parts is None:
+        text = f"{offer.url[:80]!r} is not an http or https URL with a host and a valid port"
+        return [Finding(Severity.ERROR, "A2A 0.3 §5.6.1", offer.path, text)]
+    odd: list[str] = []
+    if (parts.scheme, parts.port) in _CROSSED:
+        odd.append(f"{parts.scheme} on port {parts.port}, which is the other scheme's")
+    if parts.password is not None:
+        odd.append("it holds a password, which everybody who reads the card can see")
+    if source is not None and is_loopback(offer.url) and not is_loopback(source_url):
+        odd.append(f"it leads each caller to itself; the card came from {source.hostname}")
+    found = [Finding(Severity.WARNING, "A2A 0.3 §5.6.1", offer.path, text) for text in odd]
+    if source is not None and source.scheme == "https" and parts.scheme == "http":
+        text = "plain http, although the card came by https"
+        found.append(Finding(Severity.WARNING, "A2A 0.3 §4.1", offer.path, text))
+    return found
 
 
 def _reachable(

@@ -25,7 +25,11 @@ def mask_header(value: str, now_seconds: float) -> str:
     if expiry is None:
         return f"{MASK} (JWT without exp)"
     left = expiry - now_seconds
-    return f"{MASK} (JWT, expires in {left:.0f} s)" if left > 0 else f"{_EXPIRED}{abs(left):.0f} s ago)"
+    return (
+        f"{MASK} (JWT, expires in {left:.0f} s)"
+        if left > 0
+        else f"{_EXPIRED}{abs(left):.0f} s ago)"
+    )
 
 
 def read_mask(value: str) -> Shown | None:

@@ -24,11 +24,6 @@ def check_reply(reply: Reply, request: Request) -> tuple[Finding, ...]:
     return found + SCHEMA.check(reply.result, type_, "$.result") + check_status(reply.result)
 
 
-def check_card(card: Json) -> tuple[Finding, ...]:
-    """Every place where `card` is no AgentCard of A2A 0.3."""
-    return SCHEMA.check(card, "AgentCard")
-
-
 def check_termination(is_terminated: bool) -> tuple[Finding, ...]:
     if is_terminated:
         return ()

@@ -4,11 +4,16 @@ import json
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 
 from inspector.core.entries import Purpose
 from inspector.views.card import EMPTY, CardView, step
 from inspector.views.reading import read_log
+from inspector.wire.canonical import canonical
+from inspector.wire.signatures import Verdict
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -84,7 +89,45 @@ def test_a_card_of_1_0_is_read(script: "Script") -> None:
     card = fold(script, {"name": "Bank", "supportedInterfaces": [interface]})
     assert card is not None
     assert card.url == "http://a/"
-    assert [finding.section for finding in card.findings] == ["A2A 1.0 §4.4.1"]
+    assert {finding.section for finding in card.findings} == {"A2A 1.0 §4.4.1"}
+
+
+@pytest.mark.req("CARDV-1")
+def test_another_card_remembers_the_one_before(script: "Script") -> None:
+    first = fold(script, CARD)
+    again = fold(script, CARD)
+    assert first is not None
+    assert again is not None
+    assert (first.before, again.before) == (None, None)
+    other = fold(script, {**CARD, "name": "New"})
+    assert other is not None
+    assert other.before is not None
+    assert other.before.card == CARD
+    same = fold(script, {**CARD, "name": "New"})
+    assert same is not None
+    assert same.before == other.before
+
+
+@pytest.mark.req("CARDV-1")
+def test_a_signature_is_judged_once_its_keys_have_come(script: "Script") -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    head = {"alg": "ES256", "jku": "http://a/"}
+    token = jwt.api_jws.encode(canonical(CARD), key, "ES256", headers=head)
+    protected, _, proof = token.split(".")
+    card = fold(script, {**CARD, "signatures": [{"protected": protected, "signature": proof}]})
+    assert card is not None
+    assert [one.verdict for one in card.signatures] == [Verdict.UNVERIFIED]
+    keys = {"keys": [ECAlgorithm.to_jwk(key.public_key(), as_dict=True)]}
+    script.request(Purpose.KEYS, "", None).respond().frame(json.dumps(keys).encode()).end()
+    card = reduce(step, read_log(script.entries), EMPTY).card
+    assert card is not None
+    assert [one.verdict for one in card.signatures] == [Verdict.VERIFIED]
+
+
+def test_keys_without_a_card_are_kept(script: "Script") -> None:
+    script.request(Purpose.KEYS, "", None).respond().frame(b'{"keys": []}').end()
+    view = reduce(step, read_log(script.entries), EMPTY)
+    assert (view.card, view.key_sets) == (None, {"http://a/": {"keys": []}})
 
 
 @pytest.mark.parametrize(("body", "status"), [(b"<html>", 200), (b"[]", 200), (b"{}", 404)])

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.wire.card_rules import check_card
 from inspector.wire.findings import Severity
 from inspector.wire.jsonrpc import read_reply, read_request
-from inspector.wire.validate import check_card, check_reply
+from inspector.wire.validate import check_reply
 
 REQUEST = read_request(b'{"jsonrpc":"2.0","id":"r1","method":"message/send","params":{}}')
 TASK: dict[str, Any] = {
