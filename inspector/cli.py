@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from inspector.cli_listen import add_listen
+from inspector.cli_numbers import port, seconds
 from inspector.cli_saved import Commands, add_sessions, add_targets
 from inspector.errors import InspectorError
 
@@ -19,6 +21,7 @@ COMMANDS = {
     "card": "inspector.headless.card",
     "send": "inspector.headless.send",
     "tasks": "inspector.headless.tasks",
+    "listen": "inspector.headless.listen",
     "token": "inspector.headless.token",
     "sessions": "inspector.headless.sessions",
     "targets": "inspector.headless.targets",
@@ -109,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_card(commands)
     _add_send(commands)
     _add_tasks(commands)
+    add_listen(commands)
     _add_token(commands)
     add_sessions(commands)
     add_targets(commands, _add_connection)
@@ -145,7 +149,7 @@ def _add_send(commands: Commands) -> None:
     send = commands.add_parser("send", help=summary, description=f"{summary.capitalize()}.")
     _add_target(send)
     send.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
-    send.add_argument("--json", action="store_true", help="print JSON; with --stream, JSON Lines")
+    send.add_argument("--json", action="store_true", help="print JSON, or JSON Lines as it comes")
     _add_turn(send)
     _add_connection(send)
 
@@ -172,6 +176,17 @@ def _add_turn(parser: argparse.ArgumentParser) -> None:
     follow = turn.add_mutually_exclusive_group()
     follow.add_argument("--stream", action="store_true", help="follow the task as it happens")
     follow.add_argument("--no-blocking", action="store_true", help="do not wait for the task's end")
+    add("--poll", action="store_true", help="ask for the task until it rests, as Rasa does")
+    add("--push", action="store_true", help="receive push notifications of the task")
+    add("--resubscribe", action="store_true", help="follow its stream, again where one drops")
+    add(
+        "--push-port",
+        type=port,
+        default=0,
+        metavar="N",
+        help="where --push listens (default: free)",
+    )
+    add("--public-url", metavar="URL", help="what --push registers: a tunnel to that port")
     add("--expect-state", metavar="STATE", help="exit 1 unless the task is in STATE at the end")
 
 
@@ -263,17 +278,10 @@ def _add_connection(parser: argparse.ArgumentParser) -> None:
     add("--no-save", action="store_true", help="keep no file of this session")
     add(
         "--timeout",
-        type=_seconds,
+        type=seconds,
         metavar="SECONDS",
         help="for one exchange, from first to last byte (default: 120)",
     )
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return seconds
 
 
 class _Version(argparse.Action):

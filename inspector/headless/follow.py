@@ -40,7 +40,7 @@ def _print_frame(link: Link) -> Callable[[Entry], None]:
         if not isinstance(entry, FrameReceived):
             return
         exchange = link.exchange(entry.exchange)
-        update = describe_frame(exchange, entry)
+        update = describe_frame(entry, exchange.request.at_ms)
         if exchange.is_stream and update is not None:
             print_json(update)
 

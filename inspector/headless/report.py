@@ -39,15 +39,15 @@ def describe_answer(
     return answer if error is None else {**answer, "error": error}
 
 
-def describe_frame(exchange: Exchange, frame: FrameReceived) -> dict[str, Json] | None:
-    """One update as it came; None for an event without data."""
+def describe_frame(frame: FrameReceived, began_ms: float) -> dict[str, Json] | None:
+    """One update as it came, its time since `began_ms`; None for an event without data."""
     reply = reply_of(frame)
     if reply is None:
         return None
     is_result = not reply.problem and reply.error is None
     result = read_result(reply.result)
     return {
-        "at_ms": round(frame.at_ms - exchange.request.at_ms, 1),
+        "at_ms": round(frame.at_ms - began_ms, 1),
         "channel": frame.channel.value,
         "kind": result.kind if is_result else "error",
         "state": result.state if is_result else None,

@@ -9,6 +9,7 @@ from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
+from inspector.headless.follow_ways import follow_ways
 from inspector.headless.report import state_of
 from inspector.headless.turn_flags import read_turn
 from inspector.views.text import plain_line
@@ -27,8 +28,10 @@ async def _send(arguments: argparse.Namespace) -> int:
     turn = read_turn(arguments)
     async with open_link(arguments.target, connection_of(arguments)) as link:
         await link.connect()
-        exchange = await follow(link, SendTurn(turn), arguments)
-    state = state_of(exchange)
+        if turn.also:
+            state = await follow_ways(link, turn, arguments)
+        else:
+            state = state_of(await follow(link, SendTurn(turn), arguments))
     if expected is None or (state is not None and parse_state(state) == expected):
         return EXIT_OK
     found = plain_line(state) if state else "no state"

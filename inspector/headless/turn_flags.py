@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector.core.commands import FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 from inspector.errors import UsageError
 from inspector.wire.tree import parse_json
 
@@ -33,13 +33,37 @@ def read_turn(arguments: argparse.Namespace) -> Turn:
         history_length=arguments.history_length,
         accepted_output_modes=tuple(arguments.accept),
         follow=_follow(arguments),
+        also=_also(arguments),
     )
 
 
 def _follow(arguments: argparse.Namespace) -> FollowMode:
+    """Polling has a point only where the answer does not wait for the task's end."""
     if arguments.stream:
         return FollowMode.STREAM
-    return FollowMode.NO_BLOCKING if arguments.no_blocking else FollowMode.BLOCKING
+    is_free = arguments.no_blocking or arguments.poll or arguments.resubscribe
+    return FollowMode.NO_BLOCKING if is_free else FollowMode.BLOCKING
+
+
+def _also(arguments: argparse.Namespace) -> frozenset[Also]:
+    """The further ways.
+
+    Raises:
+        UsageError: a flag for --push without it.
+    """
+    if not arguments.push:
+        for flag, value in (
+            ("--push-port", arguments.push_port),
+            ("--public-url", arguments.public_url),
+        ):
+            if value:
+                raise UsageError(f"{flag} is for --push", "add --push, or leave it out")
+    ways = {
+        Also.POLL: arguments.poll,
+        Also.PUSH: arguments.push,
+        Also.SUBSCRIBE: arguments.resubscribe,
+    }
+    return frozenset(way for way, is_asked in ways.items() if is_asked)
 
 
 def _read_pairs(flag: str, pairs: Sequence[str]) -> dict[str, Json]:

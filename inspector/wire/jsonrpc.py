@@ -6,6 +6,7 @@ from inspector.wire.tree import Json, at, encode_json, object_at, parse_json, te
 
 PARSE_ERROR = -32700
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
 TASK_NOT_FOUND = -32001
 TASK_NOT_CANCELABLE = -32002
 

@@ -122,7 +122,7 @@ def test_the_app_needs_a_terminal() -> None:
         (("send", "http://127.0.0.1:1", "hi", "--cacert", "gone.pem"), "no such file"),
         (("send", "http://127.0.0.1:1", "hi", "--timeout", "0"), "must be more than 0"),
         (("send", "http://127.0.0.1:1", "hi", "--stream", "--no-blocking"), "not allowed with"),
-        (("send", "http://127.0.0.1:1", "hi", "--poll"), "unrecognized arguments: --poll"),
+        (("send", "http://127.0.0.1:1", "hi", "--nonsense"), "unrecognized arguments: --nonsense"),
         (("tasks", "list", "http://127.0.0.1:1"), "invalid choice: 'list'"),
     ],
 )
