@@ -4,8 +4,9 @@ One JSON file, 0600. It never holds a secret, only the names of variables that d
 
     {"targets": {"bank": {"target": "https://…", "token_env": "BANK_TOKEN"}},
      "slot_sets": {"bank": {"joe": {"amount": 50}}},
-     "snippets": {"bank": {"greeting": "hello"}}}
+     "snippets": {"bank": {"greeting": "hello", "fifty": {"text": "send it", "slots": {…}}}}}
 
+A snippet is a turn as `kept_turns` writes it.
 Slot sets and snippets belong to a target as the user writes it: a name, or a URL.
 """
 
@@ -49,8 +50,8 @@ class Targets:
     all_slot_sets: Mapping[str, Mapping[str, Slots]] = field(
         default_factory=dict[str, Mapping[str, Slots]]
     )
-    all_snippets: Mapping[str, Mapping[str, str]] = field(
-        default_factory=dict[str, Mapping[str, str]]
+    all_snippets: Mapping[str, Mapping[str, Json]] = field(
+        default_factory=dict[str, Mapping[str, Json]]
     )
 
     def with_target(self, name: str, target: SavedTarget) -> "Targets":
@@ -80,13 +81,13 @@ class Targets:
         kept = _with(self.slot_sets(target), name, slots)
         return replace(self, all_slot_sets=_with(self.all_slot_sets, target, kept or None))
 
-    def snippets(self, target: str) -> Mapping[str, str]:
-        """The texts kept for `target` by their names."""
+    def snippets(self, target: str) -> Mapping[str, Json]:
+        """The turns kept for `target` by their names."""
         return self.all_snippets.get(target, {})
 
-    def with_snippet(self, target: str, name: str, text: str | None) -> "Targets":
-        """Keep `text` under `name`; None forgets it."""
-        kept = _with(self.snippets(target), name, text)
+    def with_snippet(self, target: str, name: str, turn: Json) -> "Targets":
+        """Keep `turn` under `name`; None forgets it."""
+        kept = _with(self.snippets(target), name, turn)
         return replace(self, all_snippets=_with(self.all_snippets, target, kept or None))
 
 
@@ -122,8 +123,8 @@ def read_targets(path: Path) -> Targets:
             for target, sets in _objects(parsed.value, "slot_sets")
         },
         all_snippets={
-            target: {name: text for name, text in texts.items() if isinstance(text, str)}
-            for target, texts in _objects(parsed.value, "snippets")
+            target: {name: turn for name, turn in turns.items() if isinstance(turn, str | dict)}
+            for target, turns in _objects(parsed.value, "snippets")
         },
     )
 

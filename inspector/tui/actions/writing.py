@@ -1,16 +1,19 @@
 """What a key does to the turn that is being written: its pages, its options, its raw body."""
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
 from inspector.tui.composer import Composer
 from inspector.tui.known_slots import hints_of
 from inspector.tui.running_app import app_of
+from inspector.tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.tui.kept import Kept
     from inspector.tui.workspace import Workspace
 
 
@@ -67,3 +70,25 @@ async def editor(workspace: "Workspace") -> None:
         composer.raw.write(after)
     else:
         composer.prompt.write(after.decode(errors="replace").rstrip("\n"))
+
+
+def snippets(workspace: "Workspace") -> None:
+    """Take up a turn or slots kept for this target, or keep what is written."""
+    from inspector.core.targets import targets_file
+    from inspector.tui.snippets import SnippetsScreen
+
+    composer = workspace.query_one(Composer)
+
+    async def take(chosen: "Kept | None") -> None:
+        if chosen is None:
+            return
+        if chosen.is_new:
+            workspace.notice(f"kept as {safe_line(chosen.name)}")
+        elif chosen.turn is not None:
+            await composer.write(replace(chosen.turn, context_id=composer.options.context_id))
+        else:
+            await composer.drawer.slots.set_pairs(chosen.slots or {})
+            page("slots")(workspace)
+
+    screen = SnippetsScreen(targets_file(), workspace.target, composer.turn())
+    app_of(workspace).push_screen(screen, take)
