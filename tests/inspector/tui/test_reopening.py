@@ -1,0 +1,253 @@
+"""A session reopens as it was, also after its process was killed, and goes on from there."""
+
+import asyncio
+import os
+import pty
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.core.entries import Failed, Purpose, RequestSent, ResponseEnded
+from inspector.core.session_files import SessionHeader, encode_header, read_session
+from inspector.core.sessions import find_session, session_paths
+from inspector.folders import sessions_folder
+from inspector.tui.app import InspectorApp
+from inspector.tui.block_list import BlockList
+from inspector.tui.composer import Composer
+from inspector.tui.key_bar import KeyBar
+from inspector.tui.start import StartScreen
+from inspector.tui.workspace import Workspace
+from inspector.wire.tree import text_at
+
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Agent
+
+pytestmark = pytest.mark.anyio
+
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+WIDE = (160, 48)
+PANELS = ("#conversation", "#timeline", "#exchanges")
+LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
+
+
+def drawn(pilot: Pilot[int]) -> dict[str, str]:
+    """What each panel shows."""
+    screen = pilot.app.screen
+    return {
+        name: "\n".join(block.plain for block in screen.query_one(name, BlockList).blocks)
+        for name in PANELS
+    }
+
+
+def workspace_of(pilot: Pilot[int]) -> Workspace:
+    screen = pilot.app.screen
+    assert isinstance(screen, Workspace)
+    return screen
+
+
+async def connect(pilot: Pilot[int], until: Until) -> None:
+    await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
+    await until(pilot, lambda: workspace_of(pilot).board.card)
+
+
+async def say(pilot: Pilot[int], until: Until, text: str) -> None:
+    """Send `text` and wait until its task rests."""
+    tasks = len(workspace_of(pilot).board.tasks)
+    await pilot.press(*text, "enter")
+    await until(pilot, lambda: len(workspace_of(pilot).board.tasks) > tasks)
+    await until(pilot, lambda: not workspace_of(pilot).board.running)
+
+
+@pytest.mark.req("SESS-1")
+async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("w", "escape", "f2", "i")
+        await say(pilot, until, "hello")
+        await until(pilot, lambda: "Which" in drawn(pilot)["#conversation"])
+        before = drawn(pilot)
+        session = workspace_of(pilot).session
+        assert session is not None
+        seqs = [entry.seq for entry in session.log.entries]
+    (path,) = session_paths(sessions_folder())
+    requests = len(agent.requests)
+    async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("f2", "i")
+        await until(pilot, lambda: drawn(pilot) == before)
+        assert len(agent.requests) == requests
+        assert pilot.app.screen.query_one(Composer).options.context_id == "c-1"
+        await say(pilot, until, "again")
+        assert text_at(agent.requests[-1], "params", "message", "contextId") == "c-1"
+    saved = read_session(path)
+    assert [entry.seq for entry in saved.entries][: len(seqs)] == seqs
+    assert [entry.seq for entry in saved.entries] == list(range(1, len(saved.entries) + 1))
+    exchanges = [one.exchange for one in saved.entries if isinstance(one, ResponseEnded)]
+    assert len(set(exchanges)) == len(exchanges)
+    times = [entry.at_ms for entry in saved.entries]
+    assert times == sorted(times)
+    assert len(session_paths(sessions_folder())) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A process in a terminal of its own; what it draws is thrown away."""
+
+    process: asyncio.subprocess.Process
+    keyboard: int
+
+    def type(self, text: str) -> None:
+        os.write(self.keyboard, text.encode())
+
+    async def kill(self) -> None:
+        """Kill it so that it can do nothing about it."""
+        self.process.send_signal(signal.SIGKILL)
+        assert await self.process.wait() == -signal.SIGKILL
+
+
+@asynccontextmanager
+async def terminal(*words: str) -> AsyncGenerator[Terminal]:
+    """Run `a2a-inspect WORDS` in a terminal."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+
+    def drain() -> None:
+        # the terminal of a dead process answers EIO
+        with suppress(OSError):
+            os.read(ours, 65536)
+
+    asyncio.get_running_loop().add_reader(ours, drain)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "inspector", *words),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160", "LINES": "48"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        asyncio.get_running_loop().remove_reader(ours)
+        os.close(ours)
+
+
+async def settle(holds: Callable[[], object]) -> None:
+    """Let other processes go on until a condition holds."""
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.to_thread(os.sched_yield)
+
+
+def ended(kind: type[Failed | ResponseEnded] = ResponseEnded) -> int:
+    """How many fetched cards and turns are over in the one session that is saved."""
+    paths = session_paths(sessions_folder())
+    entries = read_session(paths[0]).entries if paths else ()
+    asked = {
+        one.exchange
+        for one in entries
+        if isinstance(one, RequestSent) and one.purpose is not Purpose.ADMIN
+    }
+    return sum(isinstance(one, kind) and one.exchange in asked for one in entries)
+
+
+@pytest.mark.req("SESS-1")
+async def test_killed_app_loses_no_completed_exchange(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    async with terminal(agent.url) as killed:
+        await settle(lambda: ended() == 1)
+        killed.type("first\r")
+        await settle(lambda: agent.requests)
+        # the first turn is over before the second is asked for
+        await settle(lambda: ended() == 2)
+        agent.gate.clear()
+        killed.type("second\r")
+        await settle(lambda: len(agent.requests) == 2)
+        await killed.kill()
+    agent.gate.set()
+    assert ended() == 2
+    await reopened(agent, until, "first")
+
+
+@pytest.mark.req("SESS-1")
+async def test_killed_command_loses_no_completed_exchange(agent: "Agent", until: Until) -> None:
+    async with terminal("send", agent.url, "first", "--stream") as killed:
+        await settle(lambda: ended() == 1 and agent.requests)
+        # what a stream brought is written soon, though it is not over
+        await settle(lambda: b"working" in session_paths(sessions_folder())[0].read_bytes())
+        await killed.kill()
+    agent.gate.set()
+    assert ended() == 1
+    await reopened(agent, until, "a2a-inspect was stopped")
+    assert ended(Failed) == 1
+
+
+async def reopened(agent: "Agent", until: Until, said: str) -> None:
+    """Reopen the killed session: what was said is there, nothing runs, and it goes on."""
+    (path,) = session_paths(sessions_folder())
+    async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await until(pilot, lambda: said in drawn(pilot)["#conversation"])
+        assert not workspace_of(pilot).board.running
+        await say(pilot, until, "again")
+        assert text_at(agent.requests[-1], "params", "message", "contextId") == "c-1"
+    entries = read_session(path).entries
+    assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
+
+
+@pytest.fixture
+def torn() -> Path:
+    """A session of long ago whose last line is torn."""
+    started = datetime.now().astimezone() - timedelta(days=400)
+    header = SessionHeader("7f3a1c09", "http://127.0.0.1:9", started, "0.0.1")
+    path = sessions_folder() / "20251017T000000000Z-7f3a1c09.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"{encode_header(header)}\n{LOG.read_text()}" + '{"entry": "Frame')
+    return path
+
+
+@pytest.mark.req("SESS-1")
+async def test_torn_session_says_so_and_keeps_its_times(torn: Path, until: Until) -> None:
+    path = find_session(sessions_folder(), "last")
+    started = read_session(path).header.started
+    async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await until(pilot, lambda: "torn" in pilot.app.screen.query_one(KeyBar).notice)
+        await until(pilot, lambda: drawn(pilot)["#conversation"])
+        assert drawn(pilot)["#conversation"].startswith(f"{started:%H:%M:}")
+        assert workspace_of(pilot).session is not None
+    assert read_session(path).damage == ""
+
+
+async def test_session_open_elsewhere_is_not_opened_twice(torn: Path, until: Until) -> None:
+    async with InspectorApp(session=torn).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        other = InspectorApp(session=torn)
+        async with other.run_test(size=WIDE) as second:
+            await until(second, lambda: isinstance(other.screen, StartScreen))
+            await until(second, lambda: other.screen.query("#problem"))
+            problem = str(other.screen.query_one("#problem", Static).content)
+            assert "is open in another a2a-inspect" in problem
+
+
+async def test_unsaved_session_is_told_and_goes_on(agent: "Agent", until: Until) -> None:
+    agent.gate.set()
+    sessions_folder().parent.mkdir(parents=True)
+    sessions_folder().write_text("no folder")
+    async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        notice = pilot.app.screen.query_one(KeyBar)
+        await until(pilot, lambda: "this session is not saved" in notice.notice)
+        await say(pilot, until, "hello")
+        assert "Which" in drawn(pilot)["#conversation"]
