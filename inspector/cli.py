@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from inspector.cli_listen import add_listen
-from inspector.cli_numbers import port, seconds
+from inspector.cli_numbers import seconds
 from inspector.cli_saved import Commands, add_sessions, add_targets
+from inspector.cli_turn import add_turn
 from inspector.errors import InspectorError
 
 EXIT_OK = 0
@@ -148,49 +149,10 @@ def _add_send(commands: Commands) -> None:
     summary = "send a message and show what comes of it"
     send = commands.add_parser("send", help=summary, description=f"{summary.capitalize()}.")
     _add_target(send)
-    send.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
+    send.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads it from stdin")
     send.add_argument("--json", action="store_true", help="print JSON, or JSON Lines as it comes")
-    _add_turn(send)
+    add_turn(send)
     _add_connection(send)
-
-
-def _add_turn(parser: argparse.ArgumentParser) -> None:
-    turn = parser.add_argument_group("turn")
-    add = turn.add_argument
-    add("--slot", action="append", default=[], metavar="NAME=VALUE", help="JSON or text; repeats")
-    add("--slots", type=Path, metavar="FILE", help="a JSON object of slots")
-    add(
-        "--slots-as",
-        action="append",
-        choices=("metadata", "request", "data", "line", "fence"),
-        metavar="SHAPE",
-        help="metadata (default), request, data, line or fence; repeats",
-    )
-    add("--context", metavar="ID", help="go on with this conversation")
-    add("--message-id", metavar="ID", help="default: a new one")
-    add("--task", metavar="ID", help="the task that this message belongs to")
-    add("--metadata", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
-    add("--part", action="append", default=[], type=Path, metavar="FILE", help=_PART_HELP)
-    add("--history-length", type=int, metavar="N", help="messages of history to ask for")
-    add("--accept", action="append", default=[], metavar="MODE", help="a media type; repeats")
-    follow = turn.add_mutually_exclusive_group()
-    follow.add_argument("--stream", action="store_true", help="follow the task as it happens")
-    follow.add_argument("--no-blocking", action="store_true", help="do not wait for the task's end")
-    add("--poll", action="store_true", help="ask for the task until it rests, as Rasa does")
-    add("--push", action="store_true", help="receive push notifications of the task")
-    add("--resubscribe", action="store_true", help="follow its stream, again where one drops")
-    add(
-        "--push-port",
-        type=port,
-        default=0,
-        metavar="N",
-        help="where --push listens (default: free)",
-    )
-    add("--public-url", metavar="URL", help="what --push registers: a tunnel to that port")
-    add("--expect-state", metavar="STATE", help="exit 1 unless the task is in STATE at the end")
-
-
-_PART_HELP = "a part from a JSON file with a `kind`, or any other file as a file part; repeats"
 
 
 def _add_tasks(commands: Commands) -> None:

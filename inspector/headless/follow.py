@@ -24,13 +24,18 @@ async def follow(link: Link, command: Command, arguments: argparse.Namespace) ->
     """
     watch = _print_frame(link) if arguments.json else _print_update(link)
     exchange = await link.run(command, watch)
-    reply = exchange.last_reply
-    if arguments.json and reply is not None and not reply.problem:
-        print_json(describe_answer(exchange, _turn(link, exchange), _findings(link, exchange)))
-    elif not arguments.json:
-        _print_answer(link, exchange)
+    print_outcome(link, exchange, is_json=arguments.json)
     raise_problem(problem_of(exchange))
     return exchange
+
+
+def print_outcome(link: Link, exchange: Exchange, *, is_json: bool) -> None:
+    """Print what an exchange that is over has brought."""
+    reply = exchange.last_reply
+    if is_json and reply is not None and not reply.problem:
+        print_json(describe_answer(exchange, _turn(link, exchange), _findings(link, exchange)))
+    elif not is_json:
+        _print_answer(link, exchange)
 
 
 def _print_frame(link: Link) -> Callable[[Entry], None]:

@@ -2,9 +2,11 @@
 
 import argparse
 import asyncio
+import os
 import sys
 
 from inspector.core.commands import SendTurn
+from inspector.core.turn_headers import fill_headers
 from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
@@ -12,6 +14,7 @@ from inspector.headless.follow import follow
 from inspector.headless.follow_ways import follow_ways
 from inspector.headless.report import state_of
 from inspector.headless.turn_flags import read_turn
+from inspector.headless.twice import send_twice
 from inspector.views.text import plain_line
 from inspector.wire.states import STATES, parse_state
 
@@ -25,9 +28,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _send(arguments: argparse.Namespace) -> int:
     expected = _expected_state(arguments.expect_state)
-    turn = read_turn(arguments)
+    turn, secrets = fill_headers(read_turn(arguments), os.environ)
     async with open_link(arguments.target, connection_of(arguments)) as link:
+        link.session.conceal(secrets)
         await link.connect()
+        if arguments.twice:
+            return await send_twice(link, turn, arguments)
         if turn.also:
             state = await follow_ways(link, turn, arguments)
         else:

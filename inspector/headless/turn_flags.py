@@ -1,40 +1,91 @@
 """From the turn flags to a Turn."""
 
 import argparse
-import base64
 import json
-import mimetypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.kept_turns import decode_turn
+from inspector.core.parts import read_part
+from inspector.core.targets import read_targets, targets_file
 from inspector.errors import UsageError
 from inspector.wire.tree import parse_json
 
+T = TypeVar("T")
+
 
 def read_turn(arguments: argparse.Namespace) -> Turn:
-    """The turn that the flags describe.
+    """The turn that the flags describe; those that are given win over a snippet's.
 
     Raises:
-        UsageError: a pair without `=`, or a file that cannot be read as what it should be.
+        UsageError: a pair without `=`, a file that cannot be read as what it should be, a name
+            that nothing is kept under, or nothing to send.
     """
-    shapes = tuple(SlotShape(name) for name in arguments.slots_as or ("metadata",))
-    slots = _read_slots_file(arguments.slots) if arguments.slots else {}
+    if arguments.raw is not None:
+        return _read_raw(arguments)
+    kept = _read_snippet(arguments)
+    text = sys.stdin.read().rstrip("\n") if arguments.text == "-" else arguments.text
+    if text is None and kept is None:
+        raise UsageError("nothing to send", "add a TEXT, which may be '', --snippet or --raw")
+    base = kept or Turn("")
+    is_following = arguments.stream or arguments.no_blocking or arguments.poll
+    shapes = tuple(SlotShape(name) for name in arguments.slots_as or ())
     return Turn(
-        text=sys.stdin.read().rstrip("\n") if arguments.text == "-" else arguments.text,
-        slots={**slots, **_read_pairs("--slot", arguments.slot)},
-        slot_shapes=shapes,
+        text=base.text if text is None else text,
+        slots={**base.slots, **_read_slots(arguments)},
+        slot_shapes=shapes or base.slot_shapes,
         context_id=arguments.context,
         message_id=arguments.message_id,
         task_id=arguments.task,
-        metadata=_read_pairs("--metadata", arguments.metadata),
-        parts=tuple(read_part(path) for path in arguments.part),
-        history_length=arguments.history_length,
-        accepted_output_modes=tuple(arguments.accept),
-        follow=_follow(arguments),
-        also=_also(arguments),
+        metadata={**base.metadata, **_read_pairs("--metadata", arguments.metadata)},
+        parts=(*base.parts, *(read_part(source) for source in arguments.part)),
+        history_length=_given(arguments.history_length, base.history_length),
+        accepted_output_modes=tuple(arguments.accept) or base.accepted_output_modes,
+        follow=_follow(arguments) if is_following or kept is None else base.follow,
+        also=_also(arguments) or base.also,
+        headers=base.headers,
+        raw=base.raw,
     )
+
+
+def _read_raw(arguments: argparse.Namespace) -> Turn:
+    if arguments.text is not None or arguments.snippet is not None:
+        raise UsageError("--raw is a whole body: it takes neither a TEXT nor --snippet")
+    raw = sys.stdin.buffer.read() if arguments.raw == "-" else _read(Path(arguments.raw))
+    return Turn("", follow=_follow(arguments), also=_also(arguments), raw=raw)
+
+
+def _read_snippet(arguments: argparse.Namespace) -> Turn | None:
+    if arguments.snippet is None:
+        return None
+    kept = read_targets(targets_file()).snippets(arguments.target)
+    return decode_turn(_named("--snippet", arguments.snippet, kept))
+
+
+def _read_slots(arguments: argparse.Namespace) -> dict[str, Json]:
+    """Slots of a set, a file and flags; the later win."""
+    slots: dict[str, Json] = {}
+    if arguments.slot_set is not None:
+        kept = read_targets(targets_file()).slot_sets(arguments.target)
+        slots |= _named("--slot-set", arguments.slot_set, kept)
+    if arguments.slots is not None:
+        slots |= _read_slots_file(arguments.slots)
+    return slots | _read_pairs("--slot", arguments.slot)
+
+
+def _named(flag: str, name: str, kept: Mapping[str, T]) -> T:
+    if name not in kept:
+        names = ", ".join(sorted(kept))
+        hint = f"one of {names}" if kept else "in the terminal app, F12 keeps what is written"
+        raise UsageError(f"{flag} {name!r}: nothing is kept for this target under it", hint)
+    return kept[name]
+
+
+def _given(number: int | None, otherwise: int | None) -> int | None:
+    return otherwise if number is None else number
 
 
 def _follow(arguments: argparse.Namespace) -> FollowMode:
@@ -88,18 +139,6 @@ def _read_slots_file(path: Path) -> dict[str, Json]:
         found = parsed.problem or f"found {json.dumps(parsed.value)[:40]}"
         raise UsageError(f"{path}: expected a JSON object of slots; {found}")
     return parsed.value
-
-
-def read_part(path: Path) -> Json:
-    """A JSON file that holds a part is that part; any other file becomes a file part."""
-    content = _read(path)
-    if path.suffix == ".json":
-        part = parse_json(content).value
-        if isinstance(part, dict) and "kind" in part:
-            return part
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    encoded = base64.b64encode(content).decode()
-    return {"kind": "file", "file": {"name": path.name, "mimeType": media_type, "bytes": encoded}}
 
 
 def _read(path: Path) -> bytes:

@@ -1,25 +1,93 @@
-"""A turn as a command line to paste into a shell."""
+"""A turn, or what was asked about a task, as a command line to paste into a shell."""
 
+import base64
 import json
 import shlex
+from collections.abc import Iterator
 
-from inspector.core.commands import FollowMode, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.entries import Purpose
+from inspector.wire.tree import encode_json, text_at
+
+# What a shell takes as one argument without complaint; a larger file is named instead.
+_MOST_BYTES = 4096
+_TASK_ACTIONS = {
+    Purpose.GET: "get",
+    Purpose.POLL: "get",
+    Purpose.CANCEL: "cancel",
+    Purpose.RESUBSCRIBE: "resubscribe",
+}
 
 
 def send_command(target: str, turn: Turn) -> str:
     """Return the `a2a-inspect send` that sends `turn`."""
-    words = ["a2a-inspect", "send", target, turn.text]
+    if turn.raw is not None:
+        return f"{_raw_pipe(turn.raw)} | {shlex.join(_words(target, turn, ['--raw', '-']))}"
+    if turn.text.startswith("-"):
+        # a dash begins a flag, or is stdin itself
+        return f"printf %s {shlex.quote(turn.text)} | {shlex.join(_words(target, turn, ['-']))}"
+    return shlex.join(_words(target, turn, [turn.text]))
+
+
+def task_command(target: str, purpose: Purpose, task_id: str, context_id: str | None) -> str | None:
+    """Return the `a2a-inspect tasks` that asks the same; None where `purpose` is about no task."""
+    action = _TASK_ACTIONS.get(purpose)
+    if action is None:
+        return None
+    words = ["a2a-inspect", "tasks", action, target, task_id]
+    return shlex.join(words + (["--context", context_id] if context_id else []))
+
+
+def _words(target: str, turn: Turn, said: list[str]) -> list[str]:
+    words = ["a2a-inspect", "send", target, *said]
+    if turn.raw is None:
+        words += _content(turn)
+    for name, value in turn.headers:
+        words += ["--header", f"{name}: {value}"]
+    return words + list(_ways(turn))
+
+
+def _content(turn: Turn) -> Iterator[str]:
+    """The flags of what the message holds."""
     for name, value in turn.slots.items():
-        words += ["--slot", f"{name}={json.dumps(value, ensure_ascii=False)}"]
+        yield from ("--slot", f"{name}={json.dumps(value, ensure_ascii=False)}")
     if turn.slots and turn.slot_shapes != (SlotShape.METADATA,):
-        words += [word for shape in turn.slot_shapes for word in ("--slots-as", shape.value)]
-    for flag, value in (("--context", turn.context_id), ("--message-id", turn.message_id)):
-        words += [flag, value] if value else []
+        yield from (word for shape in turn.slot_shapes for word in ("--slots-as", shape.value))
+    for name, value in turn.metadata.items():
+        yield from ("--metadata", f"{name}={json.dumps(value, ensure_ascii=False)}")
+    for part in turn.parts:
+        yield from ("--part", _part(part))
+    ids = {"--context": turn.context_id, "--message-id": turn.message_id, "--task": turn.task_id}
+    for flag, id in ids.items():
+        if id:
+            yield from (flag, id)
+    if turn.history_length is not None:
+        yield from ("--history-length", str(turn.history_length))
+    for mode in turn.accepted_output_modes:
+        yield from ("--accept", mode)
+
+
+def _ways(turn: Turn) -> Iterator[str]:
     match turn.follow:
         case FollowMode.STREAM:
-            words.append("--stream")
+            yield "--stream"
         case FollowMode.NO_BLOCKING:
-            words.append("--no-blocking")
+            yield "--no-blocking"
         case FollowMode.BLOCKING:
             pass
-    return shlex.join(words)
+    flags = {Also.SUBSCRIBE: "--resubscribe", Also.POLL: "--poll", Also.PUSH: "--push"}
+    yield from (flag for way, flag in flags.items() if way in turn.also)
+
+
+def _part(part: Json) -> str:
+    encoded = encode_json(part)
+    if len(encoded) <= _MOST_BYTES:
+        return encoded.decode()
+    return text_at(part, "file", "name") or "part.json"
+
+
+def _raw_pipe(raw: bytes) -> str:
+    try:
+        return f"printf %s {shlex.quote(raw.decode())}"
+    except UnicodeDecodeError:
+        return f"printf %s {base64.b64encode(raw).decode()} | base64 -d"

@@ -29,7 +29,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
 
     CSS_PATH = "snippets.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f9", "dismiss(None)", "Back", show=False),
+        Binding("escape,f12", "dismiss(None)", "Back", show=False),
         Binding("up", "move(-1)", show=False, priority=True),
         Binding("down", "move(1)", show=False, priority=True),
         Binding("ctrl+d", "forget", show=False, priority=True),

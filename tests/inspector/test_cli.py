@@ -110,7 +110,14 @@ def test_the_app_needs_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("send",), "required: TARGET, TEXT"),
+        (("send",), "required: TARGET"),
+        (("send", "http://127.0.0.1:1"), "nothing to send"),
+        (("send", "http://127.0.0.1:1", "hi", "--raw", "x.json"), "takes neither a TEXT"),
+        (("send", "http://127.0.0.1:1", "--raw", "gone.json"), "No such file"),
+        (("send", "http://127.0.0.1:1", "--snippet", "gone"), "nothing is kept"),
+        (("send", "http://127.0.0.1:1", "hi", "--slot-set", "gone"), "nothing is kept"),
+        (("send", "http://127.0.0.1:1", "hi", "--part", '{"a": 1}'), "without `kind`"),
+        (("send", "http://127.0.0.1:1", "hi", "--part", "{"), "expected a part as JSON"),
         (("send", "nowhere", "hi"), "neither a URL nor a file"),
         (("send", "ftp://x", "hi"), "not a URL that can be reached"),
         (("send", "http://127.0.0.1:1", "hi", "--slot", "x"), "is not NAME=VALUE"),

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.tui.actions.turns import NOTHING_SENT
-from inspector.tui.command_lines import send_command
+from inspector.tui.command_lines import send_command, task_command
 from inspector.tui.running_app import app_of
 from inspector.tui.selection import turn_as_sent
 from inspector.tui.stage import Stage
+from inspector.views.exchanges import find
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -21,10 +22,24 @@ def selected(workspace: "Workspace") -> None:
 
 
 def command_line(workspace: "Workspace") -> None:
-    turn = turn_as_sent(workspace)
-    if turn is None:
+    """Copy what sends the selected turn again, or asks again what was asked about its task."""
+    line = _task_line(workspace) or _turn_line(workspace)
+    if line is None:
         workspace.notice(NOTHING_SENT)
         return
-    line = send_command(workspace.target, replace(turn, message_id=None))
     app_of(workspace).copy_to_clipboard(line)
-    workspace.notice("copied as a2a-inspect send")
+    workspace.notice("copied as a command line")
+
+
+def _turn_line(workspace: "Workspace") -> str | None:
+    turn = turn_as_sent(workspace)
+    return turn and send_command(workspace.target, replace(turn, message_id=None))
+
+
+def _task_line(workspace: "Workspace") -> str | None:
+    place = workspace.query_one(Stage).selected
+    exchange = None if place is None else find(workspace.board.exchanges, place.exchange)
+    if exchange is None or exchange.purpose is None or exchange.progress.task_id is None:
+        return None
+    task_id, context_id = exchange.progress.task_id, exchange.progress.context_id
+    return task_command(workspace.target, exchange.purpose, task_id, context_id)

@@ -1,13 +1,17 @@
 """How the next turn is put together, foretold and written as a command line."""
 
+import argparse
 import shlex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.commands import FollowMode, Json, SlotShape, Turn
-from inspector.tui.command_lines import send_command
+from inspector.cli_turn import add_turn
+from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.entries import Purpose
+from inspector.headless.turn_flags import read_turn
+from inspector.tui.command_lines import send_command, task_command
 from inspector.tui.keys import KEYS, bindings, shown
 from inspector.tui.options_line import options_line
 from inspector.tui.preview import preview
@@ -151,13 +155,58 @@ def test_options_line_says_everything() -> None:
     )
 
 
-@given(st.text(st.characters(blacklist_categories=["Cs"])), st.text(min_size=1))
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"])), st.text(min_size=1))
 def test_send_command_survives_the_shell(text: str, context_id: str) -> None:
     turn = Turn(text, slots={"a b": text}, context_id=context_id, follow=FollowMode.STREAM)
     words = shlex.split(send_command("http://x", turn))
-    assert words[:4] == ["a2a-inspect", "send", "http://x", text]
+    if text.startswith("-"):
+        assert words[:3] == ["printf", "%s", text]
+        words = words[4:]
+    assert words[:3] == ["a2a-inspect", "send", "http://x"]
+    assert words[3] == ("-" if text.startswith("-") else text)
     assert words[words.index("--context") + 1] == context_id
     assert words[-1] == "--stream"
+
+
+PART: Json = {"kind": "data", "data": {"a": "it's"}}
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn("hi", {"a": "50", "b": 50}, (SlotShape.LINE, SlotShape.DATA), context_id="c"),
+        Turn("", metadata={"user": {"id": 1}}, parts=(PART,), task_id="t", message_id="m"),
+        Turn("x", history_length=0, accepted_output_modes=("a/b",), follow=FollowMode.STREAM),
+        Turn("x", follow=FollowMode.NO_BLOCKING, also=frozenset({Also.POLL, Also.PUSH})),
+    ],
+)
+@pytest.mark.req("COMP-2")
+def test_command_line_says_the_whole_turn(turn: Turn) -> None:
+    words = shlex.split(send_command("http://x", turn))[2:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("target")
+    parser.add_argument("text", nargs="?")
+    add_turn(parser)
+    assert read_turn(parser.parse_args(words)) == turn
+
+
+def test_command_line_of_a_raw_body_keeps_its_bytes() -> None:
+    assert send_command("http://x", Turn("", raw=b"{\"it's")) == (
+        """printf %s '{"it'"'"'s' | a2a-inspect send http://x --raw -"""
+    )
+    assert "base64 -d | a2a-inspect send" in send_command("http://x", Turn("", raw=b"\xff"))
+
+
+def test_large_file_is_named() -> None:
+    part: Json = {"kind": "file", "file": {"name": "a.png", "bytes": "A" * 10_000}}
+    words = shlex.split(send_command("http://x", Turn("", parts=(part,))))
+    assert words[words.index("--part") + 1] == "a.png"
+
+
+def test_what_was_asked_about_a_task_has_a_command_line() -> None:
+    line = task_command("http://x", Purpose.CANCEL, "t-1", "c-1")
+    assert line == "a2a-inspect tasks cancel http://x t-1 --context c-1"
+    assert task_command("http://x", Purpose.SEND, "t-1", None) is None
 
 
 @pytest.mark.req("TUI-1")
