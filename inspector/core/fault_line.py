@@ -29,7 +29,10 @@ def suggest(kind: FaultKind, count: int | None = 1) -> dict[str, Json]:
     for parameter in kind.parameters:
         if parameter.is_required:
             effect[parameter.name] = _suggested(parameter)
-    return {"effect": effect} | ({"count": count} if count is not None else {})
+    fault: dict[str, Json] = {"effect": effect}
+    if count is not None:
+        fault["count"] = count
+    return fault
 
 
 def spell(fault: Mapping[str, Json], kind: FaultKind) -> str:
@@ -74,7 +77,10 @@ def parse(text: str, kinds: Iterable[FaultKind]) -> dict[str, Json]:
         else:
             names = ", ".join((*parameters, *_FAULT_FIELDS, "match.method"))
             raise UsageError(f"{name} has no {key!r}; there are {names}")
-    return fault | {"effect": effect} | ({"match": match} if match else {})
+    fault["effect"] = effect
+    if match:
+        fault["match"] = match
+    return fault
 
 
 def _suggested(parameter: Parameter) -> Json:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from inspector.core.commands import FollowMode, Json, Turn
-from inspector.core.entries import Channel, Entry, FrameReceived, Purpose, RequestSent
+from inspector.core.entries import Channel, Entry, FrameReceived, Headers, Purpose, RequestSent
 from inspector.core.sent_turn import read_sent_turn
 from inspector.wire.jsonrpc import encode_request, read_reply, read_request
 from inspector.wire.results import Result, read_result
@@ -37,12 +37,12 @@ class Names:
     tasks: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def is_replay(request: RequestSent) -> bool:
-    """Say whether `request` is of a replayed conversation."""
-    if request.purpose in _TURNS:
-        return _is_replayed(text_at(read_request(request.body).params, "message", "contextId"))
-    named = (value for name, value in request.headers if name.lower() == ROUTING_HEADER)
-    return _is_replayed(next(named, None))
+def is_of_replay(context_id: str | None, headers: Headers) -> bool:
+    """Say whether a request is of a replay: a turn in `context_id`, or one about a task."""
+    if context_id is None:
+        named = (value for name, value in headers if name.lower() == ROUTING_HEADER)
+        context_id = next(named, None)
+    return _is_replayed(context_id)
 
 
 def conversation(entries: Iterable[Entry]) -> tuple[Said, ...]:

@@ -131,6 +131,7 @@ class InspectorApp(App[int]):
             started=recording.started,
             now_ms=link.now_ms,
             keymap=keymap_of(self.config),
+            connection=self._connection,
         )
         self.set_keymap(workspace.keymap.overrides())
         workspace.closing.callback(recording.close)

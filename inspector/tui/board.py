@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from inspector.core.commands import Json
 from inspector.core.entries import Purpose
 from inspector.tui.messages import Place
-from inspector.views import data, reading
+from inspector.views import data, live, mock, reading
 from inspector.views import exchanges as wire
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
 from inspector.views.data import DataView, TurnData
 from inspector.views.exchanges import Exchange, Exchanges
+from inspector.views.live import LiveView
+from inspector.views.mock import MockView
 from inspector.views.problems import problem_of
 from inspector.views.reading import Readings
 from inspector.views.timeline import TaskRow
@@ -27,6 +29,8 @@ class Board:
     tasks: Sequence[TaskRow] = ()
     data: DataView = data.EMPTY
     exchanges: Exchanges = wire.EMPTY
+    mock: MockView = mock.EMPTY
+    live: LiveView = live.EMPTY
     readings: Readings = reading.EMPTY
 
     @property
@@ -50,7 +54,8 @@ class Board:
 
     @property
     def running(self) -> tuple[Exchange, ...]:
-        return self.exchanges.running
+        """What the user waits for, which replays are not."""
+        return tuple(one for one in self.exchanges.running if one.id not in self.live.under_way)
 
     @property
     def trouble(self) -> Said | None:

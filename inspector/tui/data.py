@@ -13,8 +13,11 @@ from inspector.tui.conversation import value_text
 from inspector.tui.json_tree import tree
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.trace import TraceWanted, explanation, trace_blocks
+from inspector.views import mock
 from inspector.views.artifacts import ArtifactRow
 from inspector.views.data import TurnData
+from inspector.views.mock import MockView
 from inspector.views.slots import SlotChange, SlotRow
 
 MOST_PARTS = 50
@@ -40,6 +43,9 @@ class Data(BlockList):
         self.border_title = "3 Data"
         self.symbols = UNICODE
         self._turn: TurnData | None = None
+        self._mock = mock.EMPTY
+        self._explains = False
+        self._wanted = ""
         self._toggled: set[str] = set()
 
     def show_turn(self, turn: TurnData | None) -> None:
@@ -48,7 +54,7 @@ class Data(BlockList):
         is_other = self._turn is None or turn is None or self._turn.exchange != turn.exchange
         self._turn = turn
         if is_other:
-            self.open_at_start([] if turn is None else self._blocks(turn))
+            self.open_at_start(self._filling())
         else:
             self._refill()
 
@@ -63,8 +69,35 @@ class Data(BlockList):
             self._refill()
             self.cursor = min(cursor, len(self.blocks) - 1)
 
+    def know_mock(self, mock: MockView) -> None:
+        """Take what is known of a connected mock: it can explain its turns."""
+        before, self._mock = explanation(self._exchange, self._mock), mock
+        if self._explains and explanation(self._exchange, mock) != before:
+            self.open_at_start(self._filling())
+
+    def toggle_rules(self) -> None:
+        """Show why the turn went as it did in place of what it brought, or the other way."""
+        self._explains = not self._explains
+        self.border_title = "3 Rules" if self._explains else "3 Data"
+        self.open_at_start(self._filling())
+
+    @property
+    def _exchange(self) -> int | None:
+        return None if self._turn is None else self._turn.exchange
+
     def _refill(self) -> None:
-        self.show([] if self._turn is None else self._blocks(self._turn))
+        self.show(self._filling())
+
+    def _filling(self) -> list[Block]:
+        """Return the turn's blocks; a trace that is wanted and not there is asked for."""
+        if not self._explains:
+            return [] if self._turn is None else self._blocks(self._turn)
+        found = explanation(self._exchange, self._mock)
+        trace_id = self._mock.trace_ids.get(self._exchange or 0, "")
+        if found is None and trace_id not in ("", self._wanted):
+            self._wanted = trace_id
+            self.post_message(TraceWanted(trace_id))
+        return trace_blocks(found, self.symbols)
 
     def _blocks(self, turn: TurnData) -> list[Block]:
         blocks = [_block(self._heading(turn))]

@@ -23,5 +23,7 @@ class Folds:
             tasks=views.timeline.rows,
             data=views.data,
             exchanges=views.exchanges,
+            mock=views.mock,
+            live=views.live,
             readings=views.readings,
         )

@@ -11,10 +11,13 @@ from textual.widget import Widget
 from inspector.core.entries import FailureKind
 from inspector.tui import ink
 from inspector.tui.board import Board
+from inspector.tui.fault_words import fault_words
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.tui.timeline import SHORT_ID
+from inspector.views import mock
 from inspector.views.card import CardView
+from inspector.views.mock import MockView
 
 
 class Connection(StrEnum):
@@ -39,12 +42,13 @@ class HeaderView:
     card: CardView | None = None
     context_id: str | None = None
     state: str | None = None
+    mock: MockView = mock.EMPTY
 
 
 def header_view(target: str, board: Board) -> HeaderView:
     task = board.open_task
     state = task.state if task is not None else None
-    return HeaderView(target, _connection(board), board.card, board.context_id, state)
+    return HeaderView(target, _connection(board), board.card, board.context_id, state, board.mock)
 
 
 def _connection(board: Board) -> Connection:
@@ -60,6 +64,7 @@ def _connection(board: Board) -> Connection:
 class Header(Widget):
     view: reactive[HeaderView] = reactive(HeaderView(""))
     symbols: reactive[Symbols] = reactive(UNICODE)
+    is_live: reactive[bool] = reactive(False)
 
     def __init__(self, view: HeaderView) -> None:
         super().__init__()
@@ -95,14 +100,35 @@ class Header(Widget):
         )
 
     def _conversation(self) -> Content:
+        beside = mock_words(self.view.mock, self.symbols)
+        if self.is_live:
+            beside += Content.styled(f"{self.symbols.live} live  ", ink.GOOD)
         if self.view.context_id is None:
-            return Content.styled("no context yet", ink.DIM)
+            return beside + Content.styled("no context yet", ink.DIM)
         parts = [("ctx ", ink.DIM), (safe_line(self.view.context_id)[:SHORT_ID], ink.ACCENT)]
         if self.view.state is not None:
             sign = state_sign(self.symbols, self.view.state)
             name = state_name(self.view.state)
             parts.append((f" {sign} {name}", state_ink(self.view.state)))
-        return Content.assemble(*parts)
+        return beside + Content.assemble(*parts)
+
+
+def mock_words(mock: MockView, symbols: Symbols) -> Content:
+    """Return what a connected mock serves, how its last save went, and what is armed in it."""
+    if mock.model is None:
+        return Content("")
+    flows = f"{mock.model.flows} flow{'' if mock.model.flows == 1 else 's'}"
+    said = (f"mock, {flows}", ink.DIM)
+    if mock.reload is not None:
+        said = (f"reloaded, {flows}", ink.GOOD)
+    if mock.reload is not None and mock.reload.problems:
+        said = ("not reloaded", ink.BAD)
+    if not mock.is_listening:
+        said = ("mock gone", ink.BAD)
+    armed = mock.live_faults
+    faults = fault_words(armed[0]) if len(armed) == 1 else f"{len(armed)} faults"
+    warning = (f"  {symbols.warning} {faults}" if armed else "", ink.WARN)
+    return Content.assemble(said, warning, "   ")
 
 
 def _how(card: CardView) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.binding import Binding
 
-from inspector.tui.actions import copying, showing, turns, writing
+from inspector.tui.actions import copying, faults, live, showing, turns, writing
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -54,6 +54,9 @@ KEYS = (
     Key("metadata", writing.page("metadata"), "m", "", "", "The metadata of the next turn"),
     Key("headers", writing.page("headers"), "H", "", "", "The HTTP headers of the next turn"),
     Key("shape", writing.shape, "", "", "", "Change the shape in which slots travel"),
+    Key("faults", faults.screen, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
+    Key("live", live.toggle, "L", "f8", "live", "Run the conversation again at each save"),
+    Key("trace", live.trace, "u", "f10", "rules", "The rules by which a mock's turn went"),
     Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
     Key("wider", showing.resize(1), ">,+", "", "", "Give the panel more room"),
     Key("narrower", showing.resize(-1), "<,-", "", "", "Give the panel less room"),
@@ -78,6 +81,8 @@ GROUPS = {
     turns.__name__: "The turn and its task",
     writing.__name__: "The next turn",
     showing.__name__: "Panels and screens",
+    faults.__name__: "A connected mock",
+    live.__name__: "A connected mock",
     copying.__name__: "Copying",
 }
 

@@ -20,6 +20,7 @@ class Symbols:
     opened: str
     closed: str
     warning: str
+    live: str
     none: str
 
 
@@ -46,6 +47,7 @@ UNICODE = Symbols(
     opened="▾",
     closed="▸",
     warning="▲",
+    live="⟳",
     none="\N{EN DASH}",
 )
 
@@ -72,6 +74,7 @@ ASCII = Symbols(
     opened="-",
     closed="+",
     warning="!",
+    live="@",
     none="-",
 )
 

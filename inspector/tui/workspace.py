@@ -19,16 +19,21 @@ from inspector.core.entries import Entry
 from inspector.core.session import Session
 from inspector.core.turn_headers import fill_headers
 from inspector.errors import UsageError
+from inspector.settings import Connection
 from inspector.tui.board import Board
 from inspector.tui.composer import Composer, waiting_text
+from inspector.tui.data import Data
 from inspector.tui.folds import Folds
 from inspector.tui.header import Header, HeaderView, header_view
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
+from inspector.tui.live import LiveDrawer, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
+from inspector.tui.mock_desk import MockDesk
 from inspector.tui.panels import panel_of
 from inspector.tui.stage import Stage
+from inspector.tui.trace import TraceWanted
 
 FRAME_SECONDS = 1 / 30
 _CLOCK_SECONDS = 0.1
@@ -53,11 +58,14 @@ class Workspace(Screen[None]):
         started: datetime,
         now_ms: Callable[[], float],
         keymap: Keymap | None = None,
+        connection: Connection | None = None,
     ) -> None:
         super().__init__()
         self.target = target
         self.keymap = keymap or Keymap()
         self.session = session
+        self.desk = None if session is None else MockDesk(session, connection or Connection())
+        self.watchers: set[Callable[[Board], None]] = set()
         self.board = Board()
         self._folds = Folds()
         self._is_frame_asked = False
@@ -71,7 +79,9 @@ class Workspace(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Header(HeaderView(self.target))
+        yield SaveProblems()
         yield Stage(self._started)
+        yield LiveDrawer()
         yield Composer()
         yield KeyBar(self.keymap.keys)
 
@@ -109,6 +119,8 @@ class Workspace(Screen[None]):
             await session.run(command)
         except UsageError as error:
             self.notice(str(error))
+        if self.desk is not None and session.endpoint is not None:
+            self.run_worker(self.desk.client.attend(), group="mock")
         if isinstance(command, SendTurn) and session.endpoint is None:
             self.query_one(Composer).history.keep_unsent(command.turn)
             self.notice("not sent: no card names where to; ↑ brings it back")
@@ -132,11 +144,16 @@ class Workspace(Screen[None]):
 
     def show_board(self) -> None:
         board = self.board
+        self.query_one(Data).know_mock(board.mock)
         self.query_one(Stage).show(board)
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
         composer.offers = board.offers
         composer.exchanges = board.exchanges
+        self.query_one(LiveDrawer).show_live(board.live)
+        self.query_one(SaveProblems).reload = board.mock.reload
+        for show in tuple(self.watchers):
+            show(board)
         self.query_one(Header).view = header_view(self.target, board)
         self._show_waiting()
 
@@ -174,7 +191,14 @@ class Workspace(Screen[None]):
             self.session.conceal(secrets)
         self.query_one(Stage).select(None)
         for _ in range(times):
-            self.run_command(SendTurn(filled))
+            self.run_command(
+                SendTurn(filled if self.desk is None else self.desk.client.traced(filled))
+            )
+
+    @on(TraceWanted)
+    def take_trace_wish(self, event: TraceWanted) -> None:
+        if self.desk is not None:
+            self.run_worker(self.desk.client.fetch_trace(event.trace_id), group="mock")
 
     def on_descendant_focus(self) -> None:
         panel = panel_of(self.focused)

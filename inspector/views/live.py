@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from inspector.core.commands import Json
-from inspector.core.replays import is_replay
 from inspector.views import outcomes
 from inspector.views.outcomes import Outcome, Outcomes
-from inspector.views.reading import STARTS_TASK, Asked, Over, Read
+from inspector.views.reads import STARTS_TASK, Asked, Over, Read
 
 # What differs from run to run although nothing was changed: ids and times.
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
@@ -55,22 +54,20 @@ class LiveView:
 EMPTY = LiveView()
 
 
-def step(view: LiveView, read: Read) -> tuple[LiveView, bool]:
-    """Take `read` in, and say whether it belongs to a replay."""
+def step(view: LiveView, read: Read) -> LiveView:
+    """Note which runs there are, and what each turn came to."""
     exchange = read.entry.exchange
-    is_of_replay = exchange in view.under_way
     match read:
-        case Asked(entry=entry, call=call) if not call.is_aside:
-            is_of_replay = is_replay(entry)
-            if is_of_replay:
-                view = replace(view, under_way=view.under_way | {exchange})
-            if call.purpose in STARTS_TASK:
-                view = _begin(view, read) if is_of_replay else replace(view, newest=exchange)
-        case Over() if is_of_replay:
+        case Asked(call=call) if call.is_replay:
+            view = replace(view, under_way=view.under_way | {exchange})
+            view = _begin(view, read) if call.purpose in STARTS_TASK else view
+        case Asked(call=call) if call.purpose in STARTS_TASK:
+            view = replace(view, newest=exchange)
+        case Over(call=call) if call.is_replay:
             view = replace(view, under_way=view.under_way - {exchange})
         case _:
             pass
-    return replace(view, outcomes=outcomes.step(view.outcomes, read)), is_of_replay
+    return replace(view, outcomes=outcomes.step(view.outcomes, read))
 
 
 def _begin(view: LiveView, asked: Asked) -> LiveView:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from inspector.core.commands import Json
 from inspector.core.entries import Failed
 from inspector.views.index import Index
-from inspector.views.reading import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
 from inspector.views.series import Series
 from inspector.wire.results import Result, data_parts, texts
 from inspector.wire.slots import strip_markers

@@ -22,6 +22,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
+from inspector.core.replays import is_of_replay
 from inspector.views.lanes import TASK, Life
 from inspector.views.lives import Lives, begin_turn, hear_push, hear_reply
 from inspector.views.reads import (
@@ -137,6 +138,7 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
         message_id=text_at(params, "message", "messageId"),
         registers=asks_for_notifications(params),
         callback=callback_of(params),
+        is_replay=is_of_replay(text_at(params, "message", "contextId"), entry.headers),
         progress=progress,
     )
 
@@ -164,7 +166,7 @@ def _with_call(readings: Readings, call: Call) -> Readings:
 
 def _hear(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Readings, Read]:
     call = replace(call, has_frame=True)
-    if call.is_aside:
+    if call.purpose in ASIDE:
         return _with_call(readings, call), Heard(frame, call, None, None, (), True)
     found, data = _unwrap(frame)
     if data is None:
@@ -235,7 +237,7 @@ def _turn_of(readings: Readings, entry: PushReceived) -> Call | None:
 
 def _check_response(call: Call, response: ResponseStarted) -> tuple[Finding, ...]:
     """The media type of a successful reply (A2A 0.3 §3.2.1, §3.3)."""
-    if call.is_aside or response.status >= HTTPStatus.MULTIPLE_CHOICES:
+    if call.purpose in ASIDE or response.status >= HTTPStatus.MULTIPLE_CHOICES:
         return ()
     media_type = header(response, "content-type").partition(";")[0].strip().lower()
     allowed = (EVENT_STREAM, "application/json") if call.is_stream else ("application/json",)

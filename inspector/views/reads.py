@@ -50,10 +50,12 @@ class Call:
     has_frame: bool = False
     has_reply: bool = False
     callback: str = ""
+    is_replay: bool = False
 
     @property
     def is_aside(self) -> bool:
-        return self.purpose in ASIDE
+        """No part of the conversation, as a replay of it is none."""
+        return self.purpose in ASIDE or self.is_replay
 
     @property
     def is_stream(self) -> bool:

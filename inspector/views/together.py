@@ -1,6 +1,6 @@
 """All views of one log, stepped together on entries that are read once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inspector.core.entries import Entry
 from inspector.views import card, chat, data, exchanges, live, mock, reading, timeline
@@ -32,22 +32,17 @@ EMPTY = Views()
 
 
 def step(views: Views, entry: Entry) -> Views:
-    """Read `entry` and let every view take from it what it shows.
-
-    A replay of the conversation is shown beside it, and on the wire: it is no part of it.
-    """
+    """Read `entry` and let every view take from it what it shows."""
     readings, read = reading.step(views.readings, entry)
     if read is None:
         return views
-    live_view, is_of_replay = live.step(views.live, read)
-    views = replace(views, readings=readings, mock=mock.step(views.mock, entry), live=live_view)
-    if is_of_replay:
-        return replace(views, exchanges=exchanges.step(views.exchanges, read))
-    return replace(
-        views,
+    return Views(
+        readings=readings,
         card=card.step(views.card, read),
         chat=chat.step(views.chat, read),
         timeline=timeline.step(views.timeline, read),
         data=data.step(views.data, read),
         exchanges=exchanges.step(views.exchanges, read),
+        mock=mock.step(views.mock, entry),
+        live=live.step(views.live, read),
     )

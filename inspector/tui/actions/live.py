@@ -1,0 +1,31 @@
+"""What a key does to live replay and to the explanation of turns."""
+
+from typing import TYPE_CHECKING
+
+from inspector.tui.data import Data
+from inspector.tui.header import Header
+from inspector.tui.live import LiveDrawer
+
+if TYPE_CHECKING:
+    from inspector.tui.workspace import Workspace
+
+WORKERS = "live"
+
+
+def toggle(workspace: "Workspace") -> None:
+    """Let each save run the conversation again, or no longer."""
+    drawer, desk = workspace.query_one(LiveDrawer), workspace.desk
+    if drawer.is_open:
+        drawer.close()
+        if desk is not None:
+            workspace.run_worker(desk.tidy(), group=WORKERS, exclusive=True)
+    else:
+        drawer.open()
+        if desk is not None:
+            workspace.run_worker(desk.live(), group=WORKERS)
+    workspace.query_one(Header).is_live = drawer.is_open
+
+
+def trace(workspace: "Workspace") -> None:
+    """Show in place of the data which rules the mock's turn came by, or the data again."""
+    workspace.query_one(Data).toggle_rules()
