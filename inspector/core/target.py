@@ -1,10 +1,11 @@
-"""What the user named as target: a base URL, a card URL or a card file (inspector.md CONN-1)."""
+"""What the user named as target: a URL, a card file or a project (inspector.md CONN-1)."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from inspector.core.sub_agents import card_of_project, is_project
 from inspector.errors import UsageError
 from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
 from inspector.wire.urls import root, split_url
@@ -22,11 +23,14 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Read what the user typed; `localhost:5005` is http.
+    """Read what the user typed; `localhost:5005` is http, a folder an assistant's project.
 
     Raises:
-        UsageError: neither a URL nor an existing file.
+        UsageError: neither a URL nor an existing file, or a project that leads to no one card.
     """
+    if "://" not in text and Path(text).exists() and is_project(Path(text)):
+        card = parse_target(card_of_project(Path(text)))
+        return Target(text, card.card_urls, card.card_file)
     if "://" not in text and Path(text).is_file():
         return Target(text, card_file=Path(text))
     if "://" not in text and (text == "localhost" or _HOST_AND_PORT.fullmatch(text)):
@@ -39,7 +43,7 @@ def parse_target(text: str) -> Target:
         )
     raise UsageError(
         f"{text!r} is neither a URL nor a file",
-        "name the agent's base URL, its card's URL or a card file",
+        "name the agent's base URL, its card's URL, a card file, a project or a saved target",
     )
 
 

@@ -145,7 +145,7 @@ async def terminal(*words: str) -> AsyncGenerator[Terminal]:
 
 async def settle(holds: Callable[[], object]) -> None:
     """Let other processes go on until a condition holds."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not holds():
             await asyncio.to_thread(os.sched_yield)
 
