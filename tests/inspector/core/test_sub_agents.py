@@ -55,8 +55,8 @@ def test_several_sub_agents_take_a_choice(tmp_path: Path) -> None:
         ("agent: {protocol: A2A}", "bank: .* names no configuration.agent_card"),
         ("agent: {protocol: a2a}\nconfiguration: {agent_card: c.json}", "c.json is not there"),
         ("agent: [", "bank: .*config.yml is not YAML: "),
-        ("- a list", "names no configuration.agent_card"),
-        ("", "names no configuration.agent_card"),
+        ("- a list", "its protocol is 'RASA'"),
+        ("", "its protocol is 'RASA'"),
     ],
 )
 def test_sub_agent_without_a_card_says_why(tmp_path: Path, content: str, told: str) -> None:
