@@ -30,11 +30,12 @@ _NAME_LINE = b'\n{"name": '
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A log and its file. `started` is the wall clock at the log's zero."""
+    """A log and its file, if it has one. `started` is the wall clock at the log's zero."""
 
     log: Log
     started: datetime
     writer: SessionWriter | None = None
+    path: Path | None = None
 
     def close(self) -> None:
         if self.writer is not None:
@@ -67,10 +68,11 @@ def record_new(
     """Begin a session on `target` that saves itself below `folder`; old ones make room for it."""
     prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
     header = SessionHeader(id, Redactor().url(target), now, _product())
-    writer = new_writer(folder / file_name(header), header, tell)
+    path = folder / file_name(header)
+    writer = new_writer(path, header, tell)
     log = Log(clock)
     log.subscribe(writer.take)
-    return Recording(log, now, writer)
+    return Recording(log, now, writer, path)
 
 
 def record_again(
@@ -88,7 +90,7 @@ def record_again(
     writer = append_writer(saved, tell)
     log = replayed(saved, now=now, clock=clock)
     log.subscribe(writer.take)
-    return Recording(log, saved.header.started, writer)
+    return Recording(log, saved.header.started, writer, saved.path)
 
 
 def replayed(saved: SavedSession, *, now: datetime, clock: Callable[[], float]) -> Log:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 from inspector.core.session_files import SavedSession, read_session
@@ -18,7 +19,6 @@ from inspector.core.sessions import (
 from inspector.core.skimming import Skimmed, skim
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
-from inspector.headless.exports import FORMATS
 from inspector.headless.output import ink_for, print_json, print_text
 from inspector.headless.session_text import (
     called,
@@ -30,6 +30,7 @@ from inspector.headless.session_text import (
     tell_session,
 )
 from inspector.views.digest import compare_sessions, turns_of
+from inspector.views.export_session import export
 from inspector.wire.tree import Json
 
 EXIT_OK = 0
@@ -85,7 +86,7 @@ def _name(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     saved = _read(arguments.session)
-    content = FORMATS[arguments.format](saved)
+    content = export(saved, arguments.format, version("a2a-inspect"))
     if arguments.output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
