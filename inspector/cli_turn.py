@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from inspector.cli_numbers import port
+from inspector.cli_numbers import port, seconds
 
 
 def add_turn(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +49,10 @@ def _add_ways(turn: "argparse._ArgumentGroup") -> None:  # pyright: ignore[repor
         help="where --push listens (default: free)",
     )
     add("--public-url", metavar="URL", help="what --push registers: a tunnel to that port")
+    add("--patience", type=seconds, metavar="SECONDS", help=_PATIENCE_HELP)
 
 
+_PATIENCE_HELP = "how long --push waits for a notification that is due (default: 5)"
 _PART_HELP = """\
 a file, sent as a file part; a JSON file that is a part with its `kind`, or such JSON itself,
 is sent as it is; repeats"""

@@ -74,7 +74,7 @@ class Follower:
             return
 
     async def _has_last_notification(self, look: Ask, is_alone: Callable[[], bool]) -> bool:
-        watch = self._watch
+        watch, failures = self._watch, 0
         await watch.until(lambda: watch.is_sent or watch.has_told_rest(Channel.PUSH))
         while not watch.has_told_rest(Channel.PUSH):
             if watch.task_id is None:
@@ -82,10 +82,13 @@ class Follower:
             was_resting = watch.is_resting
             if await self._has_news():
                 continue
-            if was_resting:
+            if was_resting or failures >= self._pace.look_failures:
                 return False
-            if is_alone() and self._is_final_word(await look()):
-                return False
+            if is_alone():
+                made = await look()
+                failures = failures + 1 if made.recorder.failure else 0
+                if self._is_final_word(made):
+                    return False
         return True
 
     async def _has_news(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Pace:
     """Polling as Rasa's orchestrator does it (inspector.md ORCH-4); the rest is ours.
 
+    `poll_failures` in a row end the polls, `look_failures` the wait for notifications.
     `push_patience_seconds` is how long no notification may come once the task is known to rest,
     `push_settle_seconds` how long stragglers may follow the last one.
     """
@@ -17,6 +18,7 @@ class Pace:
     poll_total_seconds: float = 60.0
     poll_failures: int = 3
     resubscribe_attempts: int = 3
+    look_failures: int = 2
     push_patience_seconds: float = 5.0
     push_settle_seconds: float = 0.5
     push_total_seconds: float = 600.0

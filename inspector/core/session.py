@@ -108,6 +108,15 @@ class Session:
         """The exchanges under way, by number, and those whose turn is still followed."""
         return {**self._turns.running, **self._exchanger.running}
 
+    @property
+    def pace(self) -> Pace:
+        """How the turns to come are followed."""
+        return self._turns.pace
+
+    @pace.setter
+    def pace(self, pace: Pace) -> None:
+        self._turns.pace = pace
+
     def subscribe(self, subscriber: Callable[[Entry], None]) -> Callable[[], None]:
         """Call `subscriber` with each new entry, until the returned function is called."""
         return self.log.subscribe(subscriber)

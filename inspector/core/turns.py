@@ -19,7 +19,10 @@ from inspector.net.events import Outgoing
 
 
 class Turns:
-    """Knows which turns are followed. `address` gives a request its URL and its credentials."""
+    """Knows which turns are followed. `address` gives a request its URL and its credentials.
+
+    `pace` is that of the turns to come.
+    """
 
     def __init__(
         self,
@@ -36,7 +39,7 @@ class Turns:
         self._receiver = receiver
         self._address = address
         self._new_id = new_id
-        self._pace = pace
+        self.pace = pace
         self._sleep = sleep
         self._clock = clock
         self._followed: dict[asyncio.Timeout, TaskWatch] = {}
@@ -84,7 +87,7 @@ class Turns:
 
     async def _follow(self, ways: "_Ways") -> None:
         watch, also = ways.watch, ways.turn.also
-        follower = Follower(watch, self._pace, sleep=self._sleep, clock=self._clock)
+        follower = Follower(watch, self.pace, sleep=self._sleep, clock=self._clock)
         async with asyncio.TaskGroup() as group:
             others = [group.create_task(self._send(ways))]
             if Also.POLL in also:

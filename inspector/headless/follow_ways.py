@@ -35,6 +35,8 @@ async def follow_ways(link: Link, turn: Turn, arguments: argparse.Namespace) -> 
     if Also.PUSH in turn.also:
         options = ReceiverOptions(public_url=arguments.public_url)
         await link.session.receiver.start(arguments.push_port, options)
+    if arguments.patience is not None:
+        link.session.pace = replace(link.session.pace, push_patience_seconds=arguments.patience)
     watcher = _Watcher(link, is_json=arguments.json)
     exchange = await link.run(SendTurn(turn), watcher.take)
     [row] = [row for row in link.timeline.rows if row.exchange == exchange.id]

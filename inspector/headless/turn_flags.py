@@ -106,6 +106,7 @@ def _also(arguments: argparse.Namespace) -> frozenset[Also]:
         for flag, value in (
             ("--push-port", arguments.push_port),
             ("--public-url", arguments.public_url),
+            ("--patience", arguments.patience),
         ):
             if value:
                 raise UsageError(f"{flag} is for --push", "add --push, or leave it out")
