@@ -194,9 +194,7 @@ def _armed(fault: ArmedFault) -> Line:
         (f"  {safe_line(fault.id)}", ink.DIM),
         (f"  for {criteria}" if criteria else "", ink.ACCENT),
     )
-    tail = Content.styled(
-        f"hit {fault.fired} times  {'spent' if fault.is_spent else left}", ink.DIM
-    )
+    tail = Content.styled(f"hits {fault.fired}  {'spent' if fault.is_spent else left}", ink.DIM)
     return Line(text, 2, tail)
 
 

@@ -1,6 +1,7 @@
 """Live replay: each turn of the conversation as it was beside what it is after the last save."""
 
 from collections.abc import Sequence
+from difflib import ndiff
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -26,6 +27,7 @@ _NUMBER_WIDTH = 4
 _LABEL_WIDTH = 14
 # Longer than this, old and new stand below each other.
 _SHORT = 24
+_BORDER = 2
 
 
 class LiveDrawer(BlockList):
@@ -34,8 +36,9 @@ class LiveDrawer(BlockList):
     DEFAULT_CSS = """
     LiveDrawer {
         display: none;
-        height: 2fr;
-        min-height: 8;
+        height: auto;
+        min-height: 5;
+        max-height: 50%;
         border: round $border;
         border-title-color: $dim;
         border-subtitle-color: $dim;
@@ -90,6 +93,8 @@ class LiveDrawer(BlockList):
             self._shown = turns
             self.show([turn_block(turn, n, self.symbols) for n, turn in enumerate(turns, 1)])
         self._title()
+        # a list that scrolls has no height of its own
+        self.styles.height = self.virtual_size.height + _BORDER
 
     def _title(self) -> None:
         base = "the conversation" if self._is_to_first else "the run before"
@@ -138,13 +143,14 @@ def _change_lines(change: Change, symbols: Symbols) -> list[Line]:
     if max(len(old), len(new)) <= _SHORT and "\n" not in old + new:
         line = Content.assemble(label, (old, ink.BAD), (" → ", ink.DIM), (new, ink.GOOD))
         return [Line(line, _NUMBER_WIDTH + 2)]
-    removed, added = symbols.changes[SlotChange.CLEARED], symbols.changes[SlotChange.ADDED]
+    signs = {"-": (symbols.changes[SlotChange.CLEARED], ink.BAD)}
+    signs["+"] = (symbols.changes[SlotChange.ADDED], ink.GOOD)
+    rows = [row for row in ndiff(old.split("\n"), new.split("\n")) if row[0] in signs and row[2:]]
     lines: list[Line] = []
-    for sign, text, style in ((removed, old, ink.BAD), (added, new, ink.GOOD)):
-        for row in text.split("\n"):
-            head = label if not lines else (" " * _LABEL_WIDTH, "")
-            line = Content.assemble(head, (f"{sign} {row}", style))
-            lines.append(Line(line, _NUMBER_WIDTH + 2))
+    for row in rows:
+        sign, style = signs[row[0]]
+        head = (" " * _LABEL_WIDTH, "") if lines else label
+        lines.append(Line(Content.assemble(head, (f"{sign} {row[2:]}", style)), _NUMBER_WIDTH + 2))
     return lines
 
 
