@@ -1,7 +1,6 @@
 """A list of blocks that draws only the lines in sight, whatever its length."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,8 +15,9 @@ from textual.strip import Strip
 from textual.style import Style
 
 from inspector.tui import ink
-from inspector.tui.block import Block, common_prefix, lay_out, nearest
+from inspector.tui.block import Block
 from inspector.tui.messages import NewsCame, Picked, Place
+from inspector.tui.pile import LaidOut, Pile
 
 
 class BlockList(ScrollView, can_focus=True):
@@ -49,37 +49,42 @@ class BlockList(ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id)
         self.auto_links = False
-        self.wraps = wraps
         self.follows = follows
         self.empty = empty
-        self.blocks: Sequence[Block] = ()
-        self._tops: list[int] = [0]
-        self._drawn: dict[int, list[Content]] = {}
+        self._laid_out = LaidOut(wraps=wraps)
+        self.pile: Pile = self._laid_out
         self._styles: dict[str, Style] = {}
         self._seen = 0
         self._fresh: int = 0
 
     @property
+    def blocks(self) -> Sequence[Block]:
+        """Return every block, drawn."""
+        return [self.pile[index] for index in range(len(self.pile))]
+
+    @property
     def is_at_end(self) -> bool:
-        return self.cursor >= len(self.blocks) - 1
+        return self.cursor >= len(self.pile) - 1
 
     @property
     def current(self) -> Block | None:
-        return self.blocks[self.cursor] if 0 <= self.cursor < len(self.blocks) else None
+        return self.pile[self.cursor] if 0 <= self.cursor < len(self.pile) else None
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Draw `blocks`; those that stand where they stood are not laid out again."""
+        self.refill(lambda: self._laid_out.take(blocks))
+
+    def refill(self, change: Callable[[], bool]) -> None:
+        """Draw what the pile holds after `change`, which says whether that is other."""
         follows = self.follows and self.is_at_end and self._is_scrolled_to_end()
-        kept = common_prefix(self.blocks, blocks)
-        if kept == len(self.blocks) == len(blocks):
+        if not change():
             return
-        self.blocks = blocks
-        self._lay_out(kept)
+        self._measure()
         if follows:
-            self.cursor = len(blocks) - 1
+            self.cursor = len(self.pile) - 1
             self._follow()
-        elif self.cursor >= len(blocks):
-            self.cursor = len(blocks) - 1
+        elif self.cursor >= len(self.pile):
+            self.cursor = len(self.pile) - 1
         self._tell_news()
         self.refresh()
 
@@ -91,7 +96,7 @@ class BlockList(ScrollView, can_focus=True):
 
     def mark(self, place: Place | None) -> None:
         """Bring the cursor to the block nearest to `place`; None is the end."""
-        index = len(self.blocks) - 1 if place is None else nearest(self.blocks, place)
+        index = len(self.pile) - 1 if place is None else self.pile.index_of(place)
         if index is not None and index != self.cursor:
             self.cursor = index
             self._bring_into_sight()
@@ -99,7 +104,8 @@ class BlockList(ScrollView, can_focus=True):
 
     def relay(self) -> None:
         """Lay everything out again, as after a change of width or symbols."""
-        self._lay_out(0)
+        self.pile.lay_out(max(8, self.scrollable_content_region.width - 1))
+        self._measure()
         self.refresh()
 
     def watch_cursor(self) -> None:
@@ -120,38 +126,39 @@ class BlockList(ScrollView, can_focus=True):
         self._go(self.cursor + by)
 
     def action_page(self, by: int) -> None:
-        line = self._tops[self.cursor] if self.blocks else 0
+        line = self.pile.top(max(0, self.cursor)) if len(self.pile) else 0
         wanted = line + by * max(1, self.scrollable_content_region.height - 1)
-        self._go(bisect_right(self._tops, max(0, wanted)) - 1)
+        self._go(self.pile.at(max(0, wanted)) if len(self.pile) else 0)
 
     def action_move_to_start(self) -> None:
         self._go(0)
 
     def action_move_to_end(self) -> None:
-        self._go(len(self.blocks) - 1)
+        self._go(len(self.pile) - 1)
 
     def on_click(self, event: events.Click) -> None:
         line = event.get_content_offset(self)
-        if line is not None and self.blocks:
-            self._go(bisect_right(self._tops, self.scroll_offset.y + line.y) - 1)
+        if line is not None and len(self.pile):
+            self._go(self.pile.at(self.scroll_offset.y + line.y))
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         line = y + self.scroll_offset.y
         base = self.visual_style
-        if line >= self._tops[-1]:
-            text = Content.styled(self.empty if not self.blocks and y == 0 else "", ink.DIM)
+        if line >= self.pile.top(len(self.pile)):
+            text = Content.styled(self.empty if not len(self.pile) and y == 0 else "", ink.DIM)
             return self._strip(Content(" ") + text, base, width)
-        index = bisect_right(self._tops, line) - 1
+        index = self.pile.at(line)
         is_marked = index == self.cursor and self._shows_cursor(index)
         if is_marked:
             base = self.get_visual_style("blocks--cursor")
         edge = Content.styled("▌", ink.KEY) if is_marked else Content(" ")
-        return self._strip(edge + self._lines(index)[line - self._tops[index]], base, width)
+        drawn = self.pile.lines(index)[line - self.pile.top(index)]
+        return self._strip(edge + drawn, base, width)
 
     def _shows_cursor(self, index: int) -> bool:
         """Say whether the cursor is worth a mark: a place that other panels mark too, or focus."""
-        return len(self.blocks) > 1 and (self.has_focus or self.blocks[index].place is not None)
+        return len(self.pile) > 1 and (self.has_focus or self.pile[index].place is not None)
 
     def _strip(self, content: Content, base: Style, width: int) -> Strip:
         segments = [
@@ -168,25 +175,9 @@ class BlockList(ScrollView, can_focus=True):
             self._styles[style] = parse_style(style)
         return self._styles[style]
 
-    def _lines(self, index: int) -> list[Content]:
-        if index not in self._drawn:
-            width = max(8, self.scrollable_content_region.width - 1)
-            drawn: list[Content] = []
-            for line in self.blocks[index].lines:
-                drawn += lay_out(line, width, self.wraps)
-            self._drawn[index] = drawn
-        return self._drawn[index]
-
-    def _lay_out(self, kept: int) -> None:
-        """Place the blocks from `kept` on; wrapping ones are drawn to know their height."""
-        del self._tops[kept + 1 :]
-        for index in [index for index in self._drawn if index >= kept]:
-            del self._drawn[index]
-        top = self._tops[-1]
-        for index in range(kept, len(self.blocks)):
-            top += len(self._lines(index)) if self.wraps else len(self.blocks[index].lines)
-            self._tops.append(top)
-        self.virtual_size = Size(self.scrollable_content_region.width, top)
+    def _measure(self) -> None:
+        height = self.pile.top(len(self.pile))
+        self.virtual_size = Size(self.scrollable_content_region.width, height)
 
     def _follow(self) -> None:
         self.scroll_end(animate=False, immediate=True)
@@ -197,25 +188,25 @@ class BlockList(ScrollView, can_focus=True):
         return self.scroll_offset.y >= self.max_scroll_y
 
     def _go(self, index: int) -> None:
-        if not self.blocks:
+        if not len(self.pile):
             return
-        self.cursor = min(max(index, 0), len(self.blocks) - 1)
+        self.cursor = min(max(index, 0), len(self.pile) - 1)
         self._bring_into_sight()
         self._tell_news()
-        place = self.blocks[self.cursor].place
+        place = self.pile[self.cursor].place
         if place is not None:
             self.post_message(Picked(place, self.is_at_end))
 
     def _bring_into_sight(self) -> None:
-        top, bottom = self._tops[self.cursor], self._tops[self.cursor + 1]
+        top, bottom = self.pile.top(self.cursor), self.pile.top(self.cursor + 1)
         self.scroll_to_region(
             Region(0, top, 1, bottom - top), animate=False, immediate=True, x_axis=False
         )
 
     def _tell_news(self) -> None:
-        if self.is_at_end or self.blocks[-1].place is None:
-            self._seen = len(self.blocks)
-        fresh = max(0, len(self.blocks) - self._seen)
+        if self.is_at_end or self.pile[len(self.pile) - 1].place is None:
+            self._seen = len(self.pile)
+        fresh = max(0, len(self.pile) - self._seen)
         if fresh != self._fresh:
             self._fresh = fresh
             self.border_subtitle = Content(f"{fresh} new · End") if fresh else Content("")
