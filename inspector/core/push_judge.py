@@ -17,10 +17,11 @@ class PushJudge:
         registrations: Registrations,
         fetch_keys: Callable[[str | None], Awaitable[bytes | None]],
         now: Callable[[], float],
+        jwks_url: str | None,
     ) -> None:
-        self.jwks_url: str | None = None
+        self._jwks_url = jwks_url
         self._registrations = registrations
-        self._signatures = Signatures(lambda: fetch_keys(self.jwks_url), now)
+        self._signatures = Signatures(lambda: fetch_keys(jwks_url), now)
 
     async def judge(self, push: Outgoing) -> Judgement:
         judgement = self._registrations.judge(
@@ -34,7 +35,7 @@ class PushJudge:
 
     async def _problem_of_signature(self, push: Outgoing) -> str:
         """A JWT must hold where keys can be had; where the user named keys, it must be there."""
-        is_must = self.jwks_url is not None
+        is_must = self._jwks_url is not None
         token = bearer_jwt(find_header(push.headers, "Authorization"))
         if token is None:
             return "there is no JWT in Authorization" if is_must else ""

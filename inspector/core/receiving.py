@@ -16,6 +16,7 @@ A turn with `Also.PUSH` opens it by itself. Everything it takes is a `PushReceiv
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
@@ -71,7 +72,8 @@ class Receiver:
         self._registrations = Registrations()
         self._kept = KeptPushes()
         self._pseudonym = f"a2a-inspect-{token_hex(8)}"
-        self._judge = PushJudge(self._registrations, fetch_keys, now)
+        self._make_judge = partial(PushJudge, self._registrations, fetch_keys, now)
+        self._judge = self._make_judge(None)
         self._server: HttpReceiver | None = None
         self._forwarder: Forwarder | None = None
         self._forward_url: str | None = None
@@ -108,7 +110,7 @@ class Receiver:
 
         await self.stop()
         options = self.options = options or self.options
-        self._judge.jwks_url = options.jwks_url
+        self._judge = self._make_judge(options.jwks_url)
         gate = Gate(
             options.hosts,
             Allowance(BURST, PER_SECOND, self._clock),

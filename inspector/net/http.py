@@ -45,7 +45,7 @@ class HttpTransport:
             request = self._client.build_request(
                 outgoing.method,
                 outgoing.url,
-                headers=list(outgoing.headers),
+                headers=_encode(outgoing.headers),
                 content=outgoing.body or None,
                 extensions={"trace": watch.trace},
             )
@@ -62,7 +62,7 @@ class HttpTransport:
                     yield Chunk(content)
             finally:
                 await response.aclose()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             yield Broken(_kind(error), _describe(error))
         else:
             yield Ended()
@@ -120,6 +120,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__ or cause.__context__
+
+
+def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """What came in headers goes out as the same bytes."""
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 def _decode(raw: list[tuple[bytes, bytes]]) -> Headers:

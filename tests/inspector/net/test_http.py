@@ -112,6 +112,7 @@ async def test_a_broken_reply_has_its_kind(
         ("http://127.0.0.1:1/", FailureKind.CONNECT, "Connection refused"),
         ("ftp://x/", FailureKind.PROTOCOL, "unsupported protocol"),
         ("http://[::1", FailureKind.PROTOCOL, "Invalid"),
+        ("http://xn--/", FailureKind.PROTOCOL, "Malformed"),
     ],
 )
 async def test_a_request_that_cannot_be_made_is_broken(
@@ -135,3 +136,40 @@ async def test_a_port_without_tls_is_a_tls_failure(transport: HttpTransport) -> 
         events = await events_of(transport, Outgoing("GET", f"https://127.0.0.1:{port}/"))
     assert isinstance(events[-1], Broken)
     assert events[-1].kind is FailureKind.TLS
+
+
+@pytest.mark.anyio
+async def test_headers_go_out_as_the_bytes_that_came(
+    transport: HttpTransport, start_server: "StartServer"
+) -> None:
+    async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    server = start_server(handle)
+    await events_of(transport, Outgoing("GET", server.url, (("X-A", "f\xfcr"),)))
+    [(head, _)] = server.requests
+    assert "x-a: f\xfcr" in head.lower()
+    for header in (("X-A", "\u20ac"), ("X-A", "\udc80"), ("X-\u20ac", "1"), ("X-A", "a\r\nb")):
+        events = await events_of(transport, Outgoing("GET", server.url, (header,)))
+        assert isinstance(events[-1], Broken)
+        assert events[-1].kind is FailureKind.PROTOCOL
+    assert len(server.requests) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.req("COMP-2")
+async def test_cookies_come_back_to_their_host_alone(
+    transport: HttpTransport, start_server: "StartServer"
+) -> None:
+    """The sticky cookie of a load balancer leads the next request to the same replica."""
+
+    async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+        cookie = "a2a-context-id=c1; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax"
+        writer.write(f"HTTP/1.1 200 OK\r\nSet-Cookie: {cookie}\r\n".encode())
+        writer.write(b"Content-Length: 0\r\n\r\n")
+
+    server = start_server(handle)
+    for url in (server.url, server.url, server.url.replace("127.0.0.1", "localhost")):
+        await events_of(transport, Outgoing("POST", url, body=b"{}"))
+    cookies = ["cookie: a2a-context-id=c1" in head.lower() for head, _ in server.requests]
+    assert cookies == [False, True, False]
