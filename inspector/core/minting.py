@@ -52,10 +52,9 @@ def mint_token(mint: Mint, now_seconds: float) -> str:
         UsageError: the claims cannot stand in a token.
     """
     issued = int(now_seconds)
-    expires: float = issued + mint.ttl_seconds
-    if expires.is_integer():
-        expires = int(expires)
-    claims = {"iat": issued, "exp": expires, **mint.claims}
+    expires = issued + float(mint.ttl_seconds)
+    exp = int(expires) if expires.is_integer() else expires
+    claims = {"iat": issued, "exp": exp, **mint.claims}
     try:
         # what PyJWT warns of, `weakness` tells in our own words
         with warnings.catch_warnings(action="ignore"):

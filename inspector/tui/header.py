@@ -11,6 +11,7 @@ from textual.widget import Widget
 from inspector.core.entries import FailureKind
 from inspector.tui import ink
 from inspector.tui.board import Board
+from inspector.tui.credential_words import Words
 from inspector.tui.fault_words import fault_words
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
@@ -65,6 +66,7 @@ class Header(Widget):
     view: reactive[HeaderView] = reactive(HeaderView(""))
     symbols: reactive[Symbols] = reactive(UNICODE)
     is_live: reactive[bool] = reactive(False)
+    credentials: reactive[Words] = reactive(Words())
 
     def __init__(self, view: HeaderView) -> None:
         super().__init__()
@@ -87,6 +89,7 @@ class Header(Widget):
                 safe_line(view.target),
                 ("  ", ""),
                 (view.connection.value, ink.DIM),
+                *self._credentials(),
             )
         host = urlsplit(view.card.url).netloc or view.card.url
         is_lost = view.connection is Connection.FAILED
@@ -95,9 +98,15 @@ class Header(Widget):
             (safe_line(view.card.name), "bold"),
             sign,
             safe_line(host),
+            *self._credentials(),
             "   ",
             (how, ink.BAD if is_lost else ink.DIM),
         )
+
+    def _credentials(self) -> tuple[tuple[str, str], ...]:
+        """Before what may be cut off: whether the token still serves."""
+        words = self.credentials
+        return ((f"   {words.text}", words.style),) if words.text else ()
 
     def _conversation(self) -> Content:
         beside = mock_words(self.view.mock, self.symbols)

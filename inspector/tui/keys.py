@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.binding import Binding
 
-from inspector.tui.actions import copying, faults, live, showing, turns, writing
+from inspector.tui.actions import copying, credentials, faults, live, showing, turns, writing
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -62,6 +62,7 @@ KEYS = (
     Key("narrower", showing.resize(-1), "<,-", "", "", "Give the panel less room"),
     Key("even", showing.even, "=", "", "", "Show all panels, each with the same room"),
     Key("hide", showing.hide, "h", "", "", "Hide the panel; its number brings it back"),
+    Key("renew", credentials.renew, "K", "ctrl+k", "", "Renew the token, or give credentials"),
     Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
     Key("copy_command", copying.command_line, "Y", "", "", "Copy the last turn as a command line"),
@@ -72,6 +73,7 @@ KEYS = (
     Key("write", showing.panel("compose"), "5,i", "", "", "Write a message"),
     Key("send", turns.send, "", "f5", "", "Send the turn that is written, raw or not"),
     Key("symbols", showing.symbols, "", "", "", "Change between Unicode and ASCII symbols"),
+    Key("credentials", credentials.replace, "", "", "", "Give other credentials"),
     Key("theme", showing.theme, "", "", "", "Take the next theme"),
 )
 # fmt: on
@@ -84,6 +86,7 @@ GROUPS = {
     faults.__name__: "A connected mock",
     live.__name__: "A connected mock",
     copying.__name__: "Copying",
+    credentials.__name__: "Credentials",
 }
 
 

@@ -16,6 +16,14 @@ def duration(ms: float) -> str:
     return f"{minutes} m {seconds:02} s"
 
 
+def span(seconds: float) -> str:
+    """Return what is left of something, in its largest unit."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def size(size_bytes: int) -> str:
     if size_bytes < _KILOBYTE:
         return f"{size_bytes} B"

@@ -20,8 +20,10 @@ from inspector.core.session import Session
 from inspector.core.turn_headers import fill_headers
 from inspector.errors import UsageError
 from inspector.settings import Connection
+from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
 from inspector.tui.composer import Composer, waiting_text
+from inspector.tui.credential_desk import CredentialDesk
 from inspector.tui.data import Data
 from inspector.tui.folds import Folds
 from inspector.tui.header import Header, HeaderView, header_view
@@ -73,6 +75,7 @@ class Workspace(Screen[None]):
         self._started = started
         self._now_ms = now_ms
         self._clock: Timer | None = None
+        self.credentials = session and CredentialDesk(session, connection or Connection())
         self.is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
         self.closing = ExitStack()
@@ -87,6 +90,8 @@ class Workspace(Screen[None]):
 
     def on_mount(self) -> None:
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
+        self.set_interval(1, self.show_credentials)
+        self.show_credentials()
         if self.session is not None:
             is_reopened = bool(self.session.log.entries)
             self.run_worker(self._follow_log(self.session), group="log")
@@ -156,6 +161,12 @@ class Workspace(Screen[None]):
             show(board)
         self.query_one(Header).view = header_view(self.target, board)
         self._show_waiting()
+        look_after(self)
+
+    def show_credentials(self) -> None:
+        """Tell how long the token is valid."""
+        if self.credentials is not None:
+            self.query_one(Header).credentials = self.credentials.words()
 
     def _show_waiting(self) -> None:
         running = self.board.running
