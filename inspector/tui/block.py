@@ -55,6 +55,19 @@ def nearest(blocks: Sequence[Block], place: Place) -> int | None:
     return found
 
 
+def passing(blocks: Sequence[Block], text: str) -> list[Block]:
+    """Return the blocks that hold all words of `text`, and those that they are indented below."""
+    words = text.lower().split()
+    kept: list[Block] = []
+    depth = 0
+    for block in reversed(blocks):
+        indent = block.lines[0].indent if block.lines else 0
+        if all(word in block.plain.lower() for word in words) or (kept and indent < depth):
+            kept.append(block)
+            depth = indent
+    return kept[::-1]
+
+
 def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
     """Return `line` as drawn lines of at most `width` cells."""
     tail_width = line.tail.cell_length + 1 if line.tail else 0

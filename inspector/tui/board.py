@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspector.core.commands import Json
 from inspector.core.entries import Purpose
 from inspector.tui.messages import Place
-from inspector.views import data, live, mock, reading
+from inspector.views import data, live, mock, reading, timeline
 from inspector.views import exchanges as wire
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
@@ -17,7 +17,8 @@ from inspector.views.live import LiveView
 from inspector.views.mock import MockView
 from inspector.views.problems import problem_of
 from inspector.views.reading import Readings
-from inspector.views.timeline import TaskRow
+from inspector.views.series import Series
+from inspector.views.timeline import TaskRow, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,16 @@ class Board:
 
     card: CardView | None = None
     chat: Sequence[Said] = ()
-    tasks: Sequence[TaskRow] = ()
+    timeline: Timeline = timeline.EMPTY
     data: DataView = data.EMPTY
     exchanges: Exchanges = wire.EMPTY
     mock: MockView = mock.EMPTY
     live: LiveView = live.EMPTY
     readings: Readings = reading.EMPTY
+
+    @property
+    def tasks(self) -> Series[TaskRow]:
+        return self.timeline.rows
 
     @property
     def turns(self) -> Sequence[TurnData]:

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.core.commands import Json
 from inspector.tui import ink
-from inspector.tui.block import Block, Line
+from inspector.tui.block import Block, Line, passing
 from inspector.tui.block_list import BlockList
 from inspector.tui.conversation import value_text
 from inspector.tui.json_tree import tree
@@ -47,6 +47,8 @@ class Data(BlockList):
         self._explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
+        self.filter = ""
+        self.count: tuple[int, int] | None = None
 
     def show_turn(self, turn: TurnData | None) -> None:
         if turn is self._turn:
@@ -69,6 +71,11 @@ class Data(BlockList):
             self._refill()
             self.cursor = min(cursor, len(self.blocks) - 1)
 
+    def filter_by(self, text: str) -> None:
+        """Show only the lines that hold all words of `text`, and what they stand below."""
+        self.filter = text
+        self.open_at_start(self._filling())
+
     def know_mock(self, mock: MockView) -> None:
         """Take what is known of a connected mock: it can explain its turns."""
         before, self._mock = explanation(self._exchange, self._mock), mock
@@ -89,6 +96,12 @@ class Data(BlockList):
         self.show(self._filling())
 
     def _filling(self) -> list[Block]:
+        blocks = self._all_blocks()
+        shown = passing(blocks, self.filter)
+        self.count = (len(shown), len(blocks)) if self.filter.strip() else None
+        return shown
+
+    def _all_blocks(self) -> list[Block]:
         """Return the turn's blocks; a trace that is wanted and not there is asked for."""
         if not self._explains:
             return [] if self._turn is None else self._blocks(self._turn)

@@ -20,7 +20,7 @@ class Folds:
         return Board(
             card=views.card.card,
             chat=views.chat.said,
-            tasks=views.timeline.rows,
+            timeline=views.timeline,
             data=views.data,
             exchanges=views.exchanges,
             mock=views.mock,

@@ -16,6 +16,8 @@ class KeyBar(Widget):
 
     is_writing: reactive[bool] = reactive(True)
     notice: reactive[str] = reactive("")
+    found: reactive[int] = reactive(0)
+    is_filtering: reactive[bool] = reactive(False)
 
     def __init__(self, keys: Sequence[Key] = KEYS) -> None:
         super().__init__()
@@ -25,11 +27,27 @@ class KeyBar(Widget):
     def render(self) -> Content:
         width = self.content_size.width
         notice = Content.styled(f" {self.notice} ", "reverse") if self.notice else Content("")
-        keys = self._keys(width - notice.cell_length)
-        return keys.truncate(max(0, width - notice.cell_length), pad=True) + notice
+        right = self._found() + notice
+        room = max(0, width - right.cell_length)
+        return self._keys(room).truncate(room, pad=True) + right
+
+    def _found(self) -> Content:
+        """Return how many places have something wrong, and the key that goes to the next."""
+        if not self.found:
+            return Content("")
+        key = next(key for key in self.keys if key.name == "next_trouble")
+        badge = Content.assemble(
+            (f" {shown(key.letters)}", f"{ink.KEY} bold"), (f" {self.found} wrong ", ink.BAD)
+        )
+        return badge.stylize(Style.from_meta({"@click": action_of(key.name)}))
 
     def _keys(self, room: int) -> Content:
         """Return as many keys as have room, in the order of the table."""
+        if self.is_filtering:
+            return Content.assemble(
+                *((" Enter ", f"{ink.KEY} bold"), ("keep the filter  ", ink.DIM)),
+                *((" Esc ", f"{ink.KEY} bold"), ("drop it", ink.DIM)),
+            )
         entries = [("i", "write", action_of("write"))]
         if self.is_writing:
             entries = [("Enter", "send", action_of("send")), ("Esc", "panels", "screen.back")]

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.binding import Binding
 
-from inspector.tui.actions import copying, credentials, faults, live, showing, turns, writing
+from inspector.tui.actions import (
+    copying,
+    credentials,
+    faults,
+    finding,
+    live,
+    sessions,
+    showing,
+    turns,
+    writing,
+)
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -57,7 +67,14 @@ KEYS = (
     Key("faults", faults.screen, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
     Key("live", live.toggle, "L", "f8", "live", "Run the conversation again at each save"),
     Key("trace", live.trace, "u", "f10", "rules", "The rules by which a mock's turn went"),
+    Key("sessions", sessions.screen, "S", "f9", "sessions", "Saved sessions: reopen, export, name"),
+    Key("picture", sessions.picture, "I", "f12", "", "Write a picture of the screen, as SVG"),
     Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
+    Key("filter", finding.filter_panels, "/", "", "filter", "Show only what passes a filter"),
+    Key("next_trouble", finding.trouble(1), "]", "", "", "Go to the next error or finding"),
+    Key("last_trouble", finding.trouble(-1), "[", "", "", "Go to the error or finding before"),
+    Key("next_task", finding.task(1), "}", "", "", "Go to the next task"),
+    Key("last_task", finding.task(-1), "{", "", "", "Go to the task before"),
     Key("wider", showing.resize(1), ">,+", "", "", "Give the panel more room"),
     Key("narrower", showing.resize(-1), "<,-", "", "", "Give the panel less room"),
     Key("even", showing.even, "=", "", "", "Show all panels, each with the same room"),
@@ -65,6 +82,7 @@ KEYS = (
     Key("renew", credentials.renew, "K", "ctrl+k", "", "Renew the token, or give credentials"),
     Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
+    Key("copy_as", copying.menu, "C", "", "", "Copy the exchange as curl, Python, JSON or HAR"),
     Key("copy_command", copying.command_line, "Y", "", "", "Copy the last turn as a command line"),
     Key("go_conversation", showing.panel("conversation"), "1", "", "", "Go to the conversation"),
     Key("go_timeline", showing.panel("timeline"), "2", "", "", "Go to the timeline"),
@@ -83,10 +101,12 @@ GROUPS = {
     turns.__name__: "The turn and its task",
     writing.__name__: "The next turn",
     showing.__name__: "Panels and screens",
-    faults.__name__: "A connected mock",
-    live.__name__: "A connected mock",
+    finding.__name__: "Finding",
+    sessions.__name__: "Sessions",
     copying.__name__: "Copying",
     credentials.__name__: "Credentials",
+    faults.__name__: "A connected mock",
+    live.__name__: "A connected mock",
 }
 
 

@@ -11,14 +11,18 @@ from inspector.tui.block_list import BlockList
 from inspector.tui.board import Board
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.filter_line import FilterLine
+from inspector.tui.found import FoundCount
 from inspector.tui.layout import Layout
 from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar
 from inspector.tui.room import Room
+from inspector.tui.sieve import Sieve, Sifted
 from inspector.tui.symbols import UNICODE, Symbols
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
 from inspector.views.export_requests import curl
+from inspector.views.filters import BadFilter, parse_filter
 
 
 class Stage(Container):
@@ -31,6 +35,10 @@ class Stage(Container):
         self.symbols = UNICODE
         self._started = started
         self._board = Board()
+        self._sieve = Sieve()
+        self._sifted = Sifted()
+        self._problem = ""
+        self.found = FoundCount()
 
     def compose(self) -> ComposeResult:
         yield TabBar()
@@ -40,6 +48,7 @@ class Stage(Container):
                 yield Timeline()
                 yield Data()
             yield Wire()
+        yield FilterLine()
 
     def on_mount(self) -> None:
         layout = self.query_one(Room).layout_shown
@@ -54,14 +63,74 @@ class Stage(Container):
 
     def show(self, board: Board) -> None:
         self._board = board
-        self.query_one(Conversation).show_chat(board.chat, board.card, board.trouble)
-        self.query_one(Timeline).show_timeline(board.tasks)
+        self.found = self.found.step(board)
+        self._sieve, self._sifted = self._sieve.sift(board)
+        sifted = self._sifted
+        conversation = self.query_one(Conversation)
+        conversation.is_filtered = bool(sifted.counts)
+        conversation.show_chat(sifted.chat, board.card, board.trouble)
+        self.query_one(Timeline).show_timeline(sifted.tasks)
+        self._tell_filter()
         self._show_selection()
 
     def select(self, place: Place | None) -> None:
         """Mark `place` in every panel; None is the newest, which the panels then follow."""
         self.selected = place
         self._show_selection()
+
+    def show_place(self, place: Place, panel: str) -> None:
+        """Mark `place` in every panel, and go to `panel`, where it can be read."""
+        self.select(place)
+        if panel != self.active or panel == "wire":
+            self.go_to(panel)
+
+    # Filters
+
+    def open_filter(self) -> None:
+        """Let the user type what the panels shall be filtered by: the data alone, or all others."""
+        self.query_one(FilterLine).open(self._filter_text())
+
+    @on(FilterLine.Typed)
+    def take_filter(self, event: FilterLine.Typed) -> None:
+        event.stop()
+        self.filter_by(event.text)
+
+    @on(FilterLine.Left)
+    def leave_filter(self, event: FilterLine.Left) -> None:
+        event.stop()
+        self.go_to(self.active)
+        self.call_after_refresh(self._tell_filter)
+
+    def filter_by(self, text: str) -> None:
+        """Show only what passes; a filter that cannot be read leaves the one before in force."""
+        if self.active == "data":
+            self.query_one(Data).filter_by(text)
+            self._tell_filter()
+            return
+        parsed = parse_filter(text)
+        self._problem = parsed.message if isinstance(parsed, BadFilter) else ""
+        if isinstance(parsed, BadFilter):
+            self._tell_filter()
+            return
+        self._sieve = Sieve(parsed)
+        self.show(self._board)
+
+    def _filter_text(self) -> str:
+        return self.query_one(Data).filter if self.active == "data" else self._sieve.filter.text
+
+    def _tell_filter(self) -> None:
+        counts = self._sifted.counts
+        for number, name in enumerate(PANELS, 1):
+            if name != "data":
+                told = _how_many(counts.get(name))
+                title = f"{number} {name.capitalize()}"
+                self.query_one(f"#{name}").border_title = f"{title}  {told}" if told else title
+        count = self.query_one(Data).count if self.active == "data" else counts.get(self.active)
+        line = self.query_one(FilterLine)
+        if not self._problem or self.active == "data":
+            line.tell(self._filter_text(), _how_many(count), "")
+        else:
+            line.tell(line.text, "", self._problem)
 
     @on(Picked)
     def take_pick(self, event: Picked) -> None:
@@ -79,6 +148,7 @@ class Stage(Container):
         for other in PANELS:
             self.query_one(f"#{other}").set_class(other == name, "-active")
         self.query_one(TabBar).active = name
+        self._tell_filter()
         self.set_class(name == "wire", "-on-wire")
 
     def go_to(self, name: str) -> None:
@@ -103,8 +173,10 @@ class Stage(Container):
         self.toggle_class("-zoom")
 
     def step_back(self) -> None:
-        """Leave the zoom, else the wire view."""
-        if self.has_class("-zoom"):
+        """Drop the filter, else leave the zoom, else the wire view."""
+        if self._filter_text():
+            self.filter_by("")
+        elif self.has_class("-zoom"):
             self.remove_class("-zoom")
         elif self.has_class("-wire"):
             self.toggle_wire()
@@ -128,11 +200,15 @@ class Stage(Container):
         self.query_one(Conversation).mark(self.selected)
         self.query_one(Timeline).mark(self.selected)
         self.query_one(Data).show_turn(self._board.turn_at(self.selected))
-        self.query_one(Wire).show_exchanges(self._board.exchanges, self.selected)
+        self.query_one(Wire).show_exchanges(self._sifted.exchanges, self.selected)
 
     def _focus_active(self) -> None:
         panel: Widget = self.query_one(f"#{self.active}")
         if isinstance(panel, Wire):
-            panel.show_exchanges(self._board.exchanges, self.selected)
+            panel.show_exchanges(self._sifted.exchanges, self.selected)
             panel = panel.query_one("#exchanges")
         panel.focus()
+
+
+def _how_many(count: tuple[int, int] | None) -> str:
+    return "" if count is None else f"{count[0]} of {count[1]}"

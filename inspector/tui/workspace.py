@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
+from pathlib import Path
 from time import perf_counter
 from typing import ClassVar
 
@@ -33,8 +34,9 @@ from inspector.tui.keys import BY_NAME, bindings
 from inspector.tui.live import LiveDrawer, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.mock_desk import MockDesk
-from inspector.tui.panels import panel_of
+from inspector.tui.panels import PANELS, panel_of
 from inspector.tui.stage import Stage
+from inspector.tui.timeline import Timeline
 from inspector.tui.trace import TraceWanted
 
 FRAME_SECONDS = 1 / 30
@@ -45,7 +47,7 @@ _CHUNK = 500
 class Workspace(Screen[None]):
     """`now_ms` is on the session's clock, whose zero was at `started`.
 
-    `closing` is closed once the session is.
+    `closing` is closed once the session is; `recorded_in` is its file, if it has one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(), ("escape", "back", "Back")]
@@ -72,18 +74,19 @@ class Workspace(Screen[None]):
         self._folds = Folds()
         self._is_frame_asked = False
         self._frame_cost_seconds = 0.0
-        self._started = started
+        self.started = started
         self._now_ms = now_ms
         self._clock: Timer | None = None
         self.credentials = session and CredentialDesk(session, connection or Connection())
         self.is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
         self.closing = ExitStack()
+        self.recorded_in: Path | None = None
 
     def compose(self) -> ComposeResult:
         yield Header(HeaderView(self.target))
         yield SaveProblems()
-        yield Stage(self._started)
+        yield Stage(self.started)
         yield LiveDrawer()
         yield Composer()
         yield KeyBar(self.keymap.keys)
@@ -150,7 +153,10 @@ class Workspace(Screen[None]):
     def show_board(self) -> None:
         board = self.board
         self.query_one(Data).know_mock(board.mock)
-        self.query_one(Stage).show(board)
+        self.query_one(Timeline).know_marks(board.mock.marks)
+        stage = self.query_one(Stage)
+        stage.show(board)
+        self.query_one(KeyBar).found = stage.found.total
         composer = self.query_one(Composer)
         composer.options = composer.options.in_context(board.context_id)
         composer.offers = board.offers
@@ -214,7 +220,8 @@ class Workspace(Screen[None]):
     def on_descendant_focus(self) -> None:
         panel = panel_of(self.focused)
         self.query_one(KeyBar).is_writing = panel == "compose"
-        if panel is not None and panel != "compose":
+        self.query_one(KeyBar).is_filtering = panel == "filter"
+        if panel in PANELS:
             self.query_one(Stage).activate(panel)
 
     def on_key(self) -> None:

@@ -1,0 +1,170 @@
+"""Filters while they are typed, and keys that go from one thing that is wrong to the next."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from inspector.core.entries import Entry, Failed, FailureKind
+from inspector.core.recording import decode_entries
+from inspector.tui.app import InspectorApp
+from inspector.tui.block import Block, Line, passing
+from inspector.tui.block_list import BlockList
+from inspector.tui.conversation import Conversation
+from inspector.tui.data import Data
+from inspector.tui.key_bar import KeyBar
+from inspector.tui.stage import Stage
+from inspector.tui.timeline import Timeline
+from inspector.tui.workspace import Workspace
+
+pytestmark = pytest.mark.anyio
+LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+
+
+def recorded() -> list[Entry]:
+    with LOG.open(encoding="utf-8") as lines:
+        return list(decode_entries(lines))
+
+
+async def show(pilot: Pilot[int], entries: list[Entry]) -> Workspace:
+    workspace = Workspace("localhost", None, started=datetime(2026, 11, 20), now_ms=lambda: 0.0)
+    await pilot.app.push_screen(workspace)
+    await pilot.pause()
+    for entry in entries:
+        workspace.take(entry)
+    workspace.draw_now()
+    await pilot.press("escape")
+    await pilot.pause()
+    return workspace
+
+
+def shown(workspace: Workspace, panel: type[BlockList]) -> str:
+    return "\n".join(block.plain for block in workspace.query_one(panel).blocks)
+
+
+def told(workspace: Workspace) -> str:
+    return str(workspace.query_one("#filter-told", Static).content)
+
+
+@pytest.mark.req("WIRE-2")
+async def test_filter_is_live_and_says_how_many_of_how_many() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        await pilot.press("2", "/", *"state:completed")
+        await pilot.pause()
+        assert "completed" in shown(workspace, Timeline)
+        assert "working" not in shown(workspace, Timeline)
+        assert told(workspace) == "1 of 5"
+        assert str(workspace.query_one(Timeline).border_title) == "2 Timeline  1 of 5"
+        assert "Done: 75.00" in shown(workspace, Conversation)
+        assert "Corrected" not in shown(workspace, Conversation)
+
+
+@pytest.mark.req("WIRE-2")
+async def test_enter_keeps_the_filter_and_escape_drops_it(until: Until) -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        everything = shown(workspace, Timeline)
+        await pilot.press("2", "/", *"lane:push", "enter")
+        await until(pilot, lambda: workspace.query_one(Timeline).has_focus)
+        assert shown(workspace, Timeline) == ""
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(workspace, Timeline) == everything
+        await pilot.press("/", *"lane:push", "escape")
+        await until(pilot, lambda: workspace.query_one(Timeline).has_focus)
+        assert shown(workspace, Timeline) == everything
+        assert not workspace.query_one("#filter").display
+
+
+@pytest.mark.req("WIRE-2")
+async def test_filter_that_cannot_be_read_says_why_and_the_one_before_stays() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        await pilot.press("2", "/", *"lane:push", "space", *"stat:")
+        await pilot.pause()
+        assert "no field is called 'stat'" in told(workspace)
+        assert shown(workspace, Timeline) == ""
+        assert isinstance(pilot.app.focused, Input)
+
+
+@pytest.mark.req("WIRE-2")
+async def test_filter_follows_what_comes_later() -> None:
+    entries = recorded()
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, entries[:-3])
+        await pilot.press("2", "/", *"state:completed")
+        assert shown(workspace, Timeline) == ""
+        for entry in entries[-3:]:
+            workspace.take(entry)
+        workspace.draw_now()
+        assert "completed" in shown(workspace, Timeline)
+
+
+@pytest.mark.req("WIRE-2", "DATA-1")
+async def test_data_has_a_filter_of_its_own() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        await pilot.press("3", "/", *"joe")
+        await pilot.pause()
+        lines = [line.strip() for line in shown(workspace, Data).splitlines()]
+        assert "▾ persisted slots {2}" in lines
+        assert 'recipient  "Joe"' in lines
+        assert not any("has_funds" in line for line in lines)
+        assert "completed" in shown(workspace, Timeline)
+
+
+def test_lines_that_pass_keep_what_they_stand_below() -> None:
+    lines = [("a", 0), ("b", 2), ("match", 4), ("c", 4), ("d", 2), ("match too", 2), ("e", 0)]
+    blocks = [Block(None, (Line(Content(text), indent),)) for text, indent in lines]
+    assert [block.plain for block in passing(blocks, "MATCH")] == ["a", "b", "match", "match too"]
+    assert passing(blocks, " ") == blocks
+
+
+@pytest.mark.req("WIRE-0", "TIME-3")
+async def test_key_walks_through_what_is_wrong() -> None:
+    entries = recorded()[:15]
+    last = entries[-1]
+    entries.append(
+        Failed(last.seq + 1, last.at_ms, last.exchange, FailureKind.DISCONNECTED, "peer closed")
+    )
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, entries)
+        bar = workspace.query_one(KeyBar)
+        assert "] 1 wrong" in bar.render().plain
+        await pilot.press("]")
+        await pilot.pause()
+        assert "1 of 1: disconnected: peer closed" in bar.notice
+        current = workspace.query_one(Timeline).current
+        assert current is not None
+        assert "peer closed" in current.plain
+        await pilot.press("[")
+        assert "1 of 1" in bar.notice
+
+
+async def test_without_anything_wrong_the_key_says_so() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        await pilot.press("]")
+        assert workspace.query_one(KeyBar).notice == "nothing was found wrong"
+        assert workspace.query_one(KeyBar).found == 0
+
+
+@pytest.mark.req("TIME-3")
+async def test_braces_go_from_task_to_task() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        seen: list[int] = []
+        for key in ("}", "}", "{", "{"):
+            await pilot.press("2", key)
+            selected = workspace.query_one(Stage).selected
+            assert selected is not None
+            seen.append(selected.exchange)
+        tasks = [task.exchange for task in workspace.board.tasks]
+        assert seen == [tasks[0], tasks[1], tasks[0], tasks[-1]]
