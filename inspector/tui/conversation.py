@@ -1,6 +1,7 @@
 """What was said: the user's turns with their slots, the agent's answers with their buttons."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from inspector.tui.quantities import wall_clock
 from inspector.tui.redraw import Drawn, redraw
 from inspector.tui.safe_text import safe, safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.window import Window, left_out
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
 
@@ -32,27 +34,81 @@ class Conversation(BlockList):
         self.border_title = "1 Conversation"
         self.symbols = UNICODE
         self.agent = "agent"
+        self.is_filtered = False
         self._started = started
         self._drawn_chat: Drawn[Said] = Drawn()
+        self._chat: Sequence[Said] = ()
+        self._trouble: Said | None = None
+        self._window = Window()
 
     def show_chat(
         self, chat: Sequence[Said], card: CardView | None, trouble: Said | None = None
     ) -> None:
         """Draw the chat; before its first word, what the agent says it can do.
 
-        `trouble` comes last: why the agent cannot be reached.
+        `trouble` comes last: why the agent cannot be reached. Of a long chat a few pages are
+        drawn, those around the cursor.
         """
         self.agent = safe_line(card.name) if card is not None else "agent"
-        if not chat and card is not None and trouble is None:
+        if not chat and card is not None and trouble is None and not self.is_filtered:
+            self._chat = chat
             self.open_at_start([_greeting(card)])
             return
-        said = chat if trouble is None else [*chat, trouble]
-        self._drawn_chat = redraw(self._drawn_chat, said, self._draw)
-        self.show(self._drawn_chat.blocks)
+        follows = self.is_at_end and len(self._chat) <= self._window.end
+        self._chat, self._trouble = chat, trouble
+        if follows or self._window.first >= len(chat):
+            self._window = self._window.around(len(chat) - 1)
+        self._show_window()
 
     def redraw_all(self) -> None:
-        self._drawn_chat = redraw(Drawn(), self._drawn_chat.items, self._draw)
-        self.show(self._drawn_chat.blocks)
+        self._drawn_chat = Drawn()
+        self._show_window()
+
+    def mark(self, place: Place | None) -> None:
+        if self._chat:
+            seq = self._chat[-1].seq if place is None else place.seq
+            index = bisect_right(self._chat, seq, key=lambda said: said.seq) - 1
+            self._open_around(max(0, index))
+        super().mark(place)
+
+    def action_move_to_start(self) -> None:
+        self._open_around(0)
+        super().action_move_to_start()
+
+    def action_move_to_end(self) -> None:
+        self._open_around(len(self._chat) - 1)
+        super().action_move_to_end()
+
+    def _go(self, index: int) -> None:
+        """Go to a block; from the line that says how many are left out, to the next of those."""
+        if index <= 0 < self._window.first:
+            self._turn_to(self._window.first - 1)
+        elif index >= len(self.pile) - 1 and self._window.end < len(self._chat):
+            self._turn_to(self._window.end)
+        else:
+            super()._go(index)
+
+    def _turn_to(self, index: int) -> None:
+        said = self._chat[index]
+        self._open_around(index)
+        found = self.pile.index_of(Place(said.exchange, said.seq))
+        super()._go(found or 0)
+
+    def _open_around(self, index: int) -> None:
+        window = self._window.around(max(0, index))
+        if window != self._window:
+            self._window = window
+            self._show_window()
+
+    def _show_window(self) -> None:
+        window = self._window
+        shown = list(self._chat[window.first : window.end])
+        later = len(self._chat) - window.end
+        if self._trouble is not None and later <= 0:
+            shown.append(self._trouble)
+        self._drawn_chat = redraw(self._drawn_chat, shown, self._draw)
+        before = left_out(window.first, "messages before these")
+        self.show([*before, *self._drawn_chat.blocks, *left_out(later, "messages after these")])
 
     def on_click(self, event: events.Click) -> None:
         payload: object = event.style.meta.get("offer")

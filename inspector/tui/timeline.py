@@ -1,6 +1,6 @@
 """Each turn's task: its states in order, when and by which way they came, and what was odd."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -10,11 +10,14 @@ from inspector.core.entries import Channel
 from inspector.tui import ink
 from inspector.tui.block import Block, Line
 from inspector.tui.block_list import BlockList
+from inspector.tui.fault_words import fault_words
 from inspector.tui.messages import Place
 from inspector.tui.quantities import duration
-from inspector.tui.redraw import Drawn, redraw
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.task_pile import TaskPile
+from inspector.views.mock import FaultMark
+from inspector.views.series import Series
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 
@@ -34,44 +37,44 @@ class Timeline(BlockList):
         super().__init__(wraps=False, id="timeline", empty="No task yet.")
         self.border_title = "2 Timeline"
         self.symbols = UNICODE
-        self._tasks: Sequence[TaskRow] = ()
-        self._drawn_tasks: dict[int, tuple[TaskRow, Drawn[Update], tuple[Block, ...]]] = {}
-        self._folded: set[str] = set()
+        self._folded: set[int] = set()
+        self._marks: Mapping[int, tuple[FaultMark, ...]] = {}
+        self._tasks = TaskPile(
+            heading=self._heading_block,
+            row=self._row,
+            more=lambda task: len(self._marks.get(task.exchange, ())),
+            is_closed=lambda task: task.exchange in self._folded,
+        )
+        self.pile = self._tasks
 
-    def show_timeline(self, tasks: Sequence[TaskRow]) -> None:
-        self._tasks = tasks
-        self.show([block for task in tasks for block in self._blocks(task)])
+    def show_timeline(self, tasks: Series[TaskRow]) -> None:
+        self.refill(lambda: self._tasks.take(tasks))
+
+    def know_marks(self, marks: Mapping[int, tuple[FaultMark, ...]]) -> None:
+        """Take which faults of a mock were armed for, or hit, which turns."""
+        before, self._marks = self._marks, marks
+        if marks is not before:
+            for exchange in [key for key, mark in marks.items() if before.get(key) != mark]:
+                self.refill(lambda exchange=exchange: self._tasks.touch(exchange))
 
     def redraw_all(self) -> None:
-        self._drawn_tasks.clear()
-        self.show_timeline(self._tasks)
+        self.refill(self._tasks.clear)
 
     def action_fold(self) -> None:
-        block = self.current
-        if block is None:
+        if not len(self.pile):
             return
-        name = block.name
-        self._folded ^= {name}
-        self._drawn_tasks.clear()
-        self.show_timeline(self._tasks)
-        heading = next(index for index, shown in enumerate(self.blocks) if shown.name == name)
-        self.cursor = min(heading, len(self.blocks) - 1)
+        heading = self._tasks.heading_of(self.cursor)
+        place = self.pile[heading].place
+        if place is not None:
+            self._folded ^= {place.exchange}
+            self.refill(lambda: self._tasks.touch(place.exchange))
+            self.cursor = heading
 
-    def _blocks(self, task: TaskRow) -> tuple[Block, ...]:
-        known = self._drawn_tasks.get(task.exchange)
-        if known is not None and known[0] is task:
-            return known[2]
-        is_closed = _name(task) in self._folded
-        drawn: Drawn[Update] = known[1] if known is not None else Drawn()
-        drawn = Drawn() if is_closed else redraw(drawn, task.updates, lambda u: self._row(task, u))
-        heading = Block(
-            Place(task.exchange, 0), (self._heading(task, is_closed),), _name(task)
-        )
-        blocks = (heading, *drawn.blocks)
-        self._drawn_tasks[task.exchange] = (task, drawn, blocks)
-        return blocks
+    def _heading_block(self, task: TaskRow) -> Block:
+        lines = self._heading(task, task.exchange in self._folded)
+        return Block(Place(task.exchange, 0), lines, f"task {task.exchange}")
 
-    def _heading(self, task: TaskRow, is_closed: bool) -> Line:
+    def _heading(self, task: TaskRow, is_closed: bool) -> tuple[Line, ...]:
         fold = self.symbols.closed if is_closed else self.symbols.opened
         name = safe_line(task.task_id or "")[:SHORT_ID] or "·" * SHORT_ID
         text = Content.assemble(
@@ -81,7 +84,13 @@ class Timeline(BlockList):
         tail = [(elapsed, ink.DIM)]
         if task.state is not None:
             tail.append((f" {state_sign(self.symbols, task.state)}", state_ink(task.state)))
-        return Line(text, tail=Content.assemble(*tail))
+        marks = self._marks.get(task.exchange, ())
+        return (Line(text, tail=Content.assemble(*tail)), *map(self._mark, marks))
+
+    def _mark(self, mark: FaultMark) -> Line:
+        told = "hit" if mark.has_hit else "armed"
+        text = f"{self.symbols.warning} fault: {fault_words(mark.fault)} {told}"
+        return Line(Content.styled(text, ink.WARN), 2)
 
     def _row(self, task: TaskRow, update: Update) -> Block:
         when = duration(update.at_ms - task.started_ms).rjust(_TIME_WIDTH)
@@ -89,7 +98,7 @@ class Timeline(BlockList):
         first = Content.assemble((f"{when}  ", ink.DIM), self._event(update), (final, "bold"))
         lines = [Line(first, 1, Content.styled(_lane(update), ink.DIM))]
         lines += [self._finding(finding) for finding in update.findings]
-        return Block(Place(update.exchange, update.seq), tuple(lines), _name(task))
+        return Block(Place(update.exchange, update.seq), tuple(lines))
 
     def _event(self, update: Update) -> Content:
         """Return the state, or what came in its stead: a chunk of an artifact, an error."""
@@ -110,10 +119,6 @@ class Timeline(BlockList):
             _TIME_WIDTH + 3,
             Content.styled(finding.section, ink.DIM),
         )
-
-
-def _name(task: TaskRow) -> str:
-    return f"task {task.exchange}"
 
 
 def _said(update: Update) -> str:

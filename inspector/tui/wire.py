@@ -1,7 +1,6 @@
 """What went over the wire: every exchange in a list, the selected one byte for byte beside it."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -22,11 +21,13 @@ from inspector.tui.block import Block, Line
 from inspector.tui.block_list import BlockList
 from inspector.tui.messages import Place
 from inspector.tui.payload import body_lines
+from inspector.tui.pile import ListPile
 from inspector.tui.quantities import duration, size
 from inspector.tui.redraw import Drawn, redraw
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE
 from inspector.views.exchanges import Exchange
+from inspector.views.series import Series
 from inspector.wire.findings import Severity
 
 _FIRST_REFUSAL = 400
@@ -47,34 +48,36 @@ class Wire(Horizontal):
         self.border_title = "4 Wire"
         self.symbols = UNICODE
         self.is_pretty = True
-        self._exchanges: Sequence[Exchange] = ()
+        self._exchanges: Series[Exchange] = Series()
+        self._rows = ListPile(self._row, lambda exchange: exchange.id)
         self._place: Place | None = None
-        self._drawn_rows: Drawn[Exchange] = Drawn()
         self._drawn_parts: Drawn[RequestSent | PushReceived | ResponseStarted] = Drawn()
         self._drawn_frames: Drawn[FrameReceived] = Drawn()
         self._shown: Exchange | None = None
 
     def compose(self) -> ComposeResult:
-        yield BlockList(wraps=False, id="exchanges", empty="Nothing sent yet.")
+        listing = BlockList(wraps=False, id="exchanges", empty="Nothing sent yet.")
+        listing.pile = self._rows
+        yield listing
         yield BlockList(wraps=True, follows=False, id="bytes")
 
     @property
     def selected(self) -> Exchange | None:
         return self._shown
 
-    def show_exchanges(self, exchanges: Sequence[Exchange], place: Place | None) -> None:
+    def show_exchanges(self, exchanges: Series[Exchange], place: Place | None) -> None:
         """Draw the list, and the exchange of `place` (None: the newest) with its frame marked."""
         self._exchanges, self._place = exchanges, place
         if not self.display:
             return
         listing = self.query_one("#exchanges", BlockList)
-        self._drawn_rows = redraw(self._drawn_rows, exchanges, self._row)
-        listing.show(self._drawn_rows.blocks)
+        listing.refill(lambda: self._rows.take(exchanges))
         listing.mark(place)
         self._show_bytes(self._exchange_at(place))
 
     def redraw_all(self) -> None:
-        self._drawn_rows, self._shown = Drawn(), None
+        self._shown = None
+        self.query_one("#exchanges", BlockList).refill(self._rows.clear)
         self.show_exchanges(self._exchanges, self._place)
 
     def action_pretty(self) -> None:
@@ -84,7 +87,8 @@ class Wire(Horizontal):
     def _exchange_at(self, place: Place | None) -> Exchange | None:
         if place is None:
             return self._exchanges[-1] if self._exchanges else None
-        return next((one for one in self._exchanges if one.id == place.exchange), None)
+        index = bisect_right(self._exchanges, place.exchange, key=lambda one: one.id) - 1
+        return self._exchanges[max(0, index)] if self._exchanges else None
 
     def _show_bytes(self, exchange: Exchange | None) -> None:
         pane = self.query_one("#bytes", BlockList)

@@ -139,7 +139,8 @@ def _check_agreement(life: Life, telling: Telling) -> list[Finding]:
     for one in life.told:
         is_end = is_terminal(one.state) and is_terminal(telling.state)
         is_moment = one.timestamp_ms is not None and one.timestamp_ms == telling.timestamp_ms
-        if one.state != telling.state and (is_end or is_moment):
+        is_rest = is_moment and is_resting(one.state) and is_resting(telling.state)
+        if one.state != telling.state and (is_end or is_rest):
             return [_contradicts(one, telling, "$.status.state", PUSH)]
         is_told = one.state == telling.state and (is_end or is_moment)
         if is_told and one.message and telling.message and one.message != telling.message:

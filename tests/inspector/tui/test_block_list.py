@@ -1,5 +1,7 @@
 """The list of blocks: what it lays out, where it stays, what it marks."""
 
+from datetime import datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +10,13 @@ from textual.content import Content
 
 from inspector.tui.block import Block, Line, lay_out, nearest
 from inspector.tui.block_list import BlockList
+from inspector.tui.conversation import Conversation
 from inspector.tui.messages import Place
+from inspector.tui.pile import ListPile
 from inspector.tui.redraw import Drawn, redraw
+from inspector.tui.theme import DARK
+from inspector.views.chat import Said
+from inspector.views.series import Series
 
 
 def block(number: int, text: str = "") -> Block:
@@ -84,9 +91,52 @@ async def test_a_hundred_thousand_blocks_scroll() -> None:
     """Only the lines in sight are drawn, so the end comes as fast as the beginning."""
     async with ListApp().run_test(size=(40, 10)) as pilot:
         blocks_list = pilot.app.query_one(BlockList)
-        blocks_list.wraps = False
-        blocks_list.show([block(number) for number in range(100_000)])
+        pile = ListPile[int](block, lambda number: number)
+        blocks_list.pile = pile
+        blocks_list.relay()
+        blocks_list.refill(lambda: pile.take(Series(range(100_000))))
         blocks_list.focus()
         await pilot.press("home", "end", "pageup", "pageup")
         drawn = "".join(segment.text for segment in blocks_list.render_line(0))
         assert drawn.strip("▌ ") == "line 99981"
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TIME-2")
+async def test_a_long_conversation_is_shown_a_few_pages_at_a_time() -> None:
+    """Every message is reached: by moving on, by its place, and by the keys for both ends."""
+    chat = Series(Said(number, 0, number, "you", f"message {number}") for number in range(1, 5001))
+
+    class ChatApp(App[None]):
+        def on_mount(self) -> None:
+            self.register_theme(DARK)
+            self.theme = DARK.name
+
+        def compose(self) -> ComposeResult:
+            yield Conversation(datetime(2026, 11, 21))
+
+    def text() -> str:
+        assert conversation.current is not None
+        return conversation.current.plain
+
+    async with ChatApp().run_test(size=(60, 20)) as pilot:
+        conversation = pilot.app.query_one(Conversation)
+        conversation.show_chat(chat, None)
+        conversation.focus()
+        await pilot.pause()
+        assert "message 5000" in text()
+        assert len(conversation.pile) < 1000
+        conversation.mark(Place(2000, 2000))
+        assert "message 2000" in text()
+        await pilot.press("home")
+        assert "message 1" in text()
+        for _ in range(800):
+            conversation.action_move(1)
+        assert "message 801" in text()
+        for _ in range(700):
+            conversation.action_move(-1)
+        assert "message 101" in text()
+        await pilot.press("end")
+        assert "message 5000" in text()
+        conversation.show_chat(chat.append(Said(5001, 0, 5001, "you", "the newest")), None)
+        assert "the newest" in text()

@@ -270,14 +270,13 @@ def test_a_stream_may_disagree_with_a_notification(script: "Script") -> None:
 
 
 def test_one_moment_has_one_state_and_one_message(script: "Script") -> None:
-    stream(script, script.update("working", "a", time=1), script.update("working", "b", time=2))
-    script.push(script.task("input-required", "a", time=1))
-    script.push(script.task("working", "other", time=2))
-    [state, message] = [update.findings for update in the_row(script).updates[2:]]
-    assert "push says input-required, sse said working" in [one.message for one in state]
-    assert [one.message for one in message] == [
-        "the notification of working brings another message than the sse"
-    ]
+    stream(script, script.update("working", "a", time=1))
+    script.event(script.update("input-required", "b", time=2))
+    script.push(script.task("working", "other", time=1))
+    script.push(script.task("completed", "b", time=2))
+    [message, state] = [update.findings for update in the_row(script).updates[2:]]
+    assert [one.message for one in state] == ["push says completed, sse said input-required"]
+    assert message[-1].message == "the notification of working brings another message than the sse"
 
 
 def test_a_notification_of_another_context_is_found(script: "Script") -> None:
