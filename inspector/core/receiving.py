@@ -67,6 +67,7 @@ class Receiver:
         self.options = ReceiverOptions()
         self.injection = Injection()
         self.url = ""
+        self.port = 0
         self._exchanger = exchanger
         self._clock = clock
         self._registrations = Registrations()
@@ -119,14 +120,14 @@ class Receiver:
         server = HttpReceiver(self._handle, gate, options.bounds)
         place = Place(options.interface, port, options.certificate, options.key)
         bound_port = await server.start(place)
-        self.url, self._server = options.url(bound_port), server
+        self.url, self.port, self._server = options.url(bound_port), bound_port, server
         # a forward that was set while the port was unknown may lead back here
         self.forward_url = self._forward_url
         return bound_port
 
     async def stop(self) -> None:
         """Stop listening; what is registered stays known, for the next start."""
-        server, self._server, self.url = self._server, None, ""
+        server, self._server, self.url, self.port = self._server, None, "", 0
         if server is not None:
             await server.stop()
         forwarder, self._forwarder = self._forwarder, None

@@ -12,6 +12,7 @@ from inspector.tui.actions import (
     faults,
     finding,
     live,
+    push,
     sessions,
     showing,
     turns,
@@ -66,6 +67,7 @@ KEYS = (
     Key("shape", writing.shape, "", "", "", "Change the shape in which slots travel"),
     Key("faults", faults.screen, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
     Key("live", live.toggle, "L", "f8", "live", "Run the conversation again at each save"),
+    Key("push", push.screen, "P", "", "push", "Receive push notifications, and mistreat them"),
     Key("trace", live.trace, "u", "f10", "rules", "The rules by which a mock's turn went"),
     Key("sessions", sessions.screen, "S", "f9", "sessions", "Saved sessions: reopen, export, name"),
     Key("picture", sessions.picture, "I", "f12", "", "Write a picture of the screen, as SVG"),
@@ -107,6 +109,7 @@ GROUPS = {
     credentials.__name__: "Credentials",
     faults.__name__: "A connected mock",
     live.__name__: "A connected mock",
+    push.__name__: "Panels and screens",
 }
 
 

@@ -75,7 +75,7 @@ class Workspace(Screen[None]):
         self._is_frame_asked = False
         self._frame_cost_seconds = 0.0
         self.started = started
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._clock: Timer | None = None
         self.credentials = session and CredentialDesk(session, connection or Connection())
         self.is_quit_asked = False
@@ -177,7 +177,7 @@ class Workspace(Screen[None]):
     def _show_waiting(self) -> None:
         running = self.board.running
         composer = self.query_one(Composer)
-        composer.waiting = waiting_text(running[-1], self._now_ms()) if running else ""
+        composer.waiting = waiting_text(running[-1], self.now_ms()) if running else ""
         if self._clock is not None:
             if running:
                 self._clock.resume()
