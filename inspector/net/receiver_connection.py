@@ -1,11 +1,12 @@
 """One connection to the receiver: one request read within its bounds, one answer, the end."""
 
 import asyncio
+from dataclasses import replace
 from http import HTTPStatus
 
 import h11
 
-from inspector.net.events import Headers, find_header
+from inspector.net.events import find_header
 from inspector.net.receiver_gate import Gate
 from inspector.net.receiver_requests import Answer, Bounds, Incoming, Refusal
 
@@ -24,37 +25,18 @@ class ReceiverConnection:
         self._bounds = bounds
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=bounds.head_bytes)
         self._has_unread = False
+        self._is_head = False
 
     async def read(self, gate: Gate) -> Incoming | None:
         """The request, or why it is refused; None where the client left without one."""
-        try:
-            async with asyncio.timeout(self._bounds.head_seconds):
-                request = await self._next_event()
-        except TimeoutError:
-            return _refuse("", "", (), HTTPStatus.REQUEST_TIMEOUT, "the head took too long")
-        except h11.RemoteProtocolError as error:
-            return _refuse("", "", (), error.error_status_hint, str(error))
-        if not isinstance(request, h11.Request):
-            return None
-        method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
-        headers = tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in request.headers.raw_items()
-        )
-        incoming = Incoming(method, target, headers)
-        refusal = self._refusal_by_head(incoming, gate)
+        head = await self._read_head()
+        if head is None or head.refusal is not None:
+            return head
+        body, refusal = b"", self._refusal_by_head(head, gate)
         if refusal is None:
-            try:
-                async with asyncio.timeout(self._bounds.body_seconds):
-                    return Incoming(method, target, headers, await self._read_body())
-            except TimeoutError:
-                refusal = Refusal(HTTPStatus.REQUEST_TIMEOUT, "the body took too long")
-            except _BodyTooLarge:
-                refusal = _too_large(self._bounds)
-            except h11.RemoteProtocolError as error:
-                refusal = Refusal(error.error_status_hint, str(error))
-        self._has_unread = True
-        return Incoming(method, target, headers, refusal=refusal)
+            body, refusal = await self._read_body()
+        self._has_unread = refusal is not None
+        return replace(head, body=body, refusal=refusal)
 
     async def answer(self, answer: Answer) -> None:
         """Say `answer`, in the time that it asks for."""
@@ -73,7 +55,8 @@ class ReceiverConnection:
         ]
         reason = _REASONS.get(answer.status, b"")
         self._send(h11.Response(status_code=answer.status, headers=headers, reason=reason))
-        self._send(h11.Data(data=text))
+        if not self._is_head:
+            self._send(h11.Data(data=text))
         self._send(h11.EndOfMessage())
         await self._writer.drain()
         if self._has_unread:
@@ -102,6 +85,39 @@ class ReceiverConnection:
             return _too_large(self._bounds)
         return None
 
+    async def _read_head(self) -> Incoming | None:
+        try:
+            async with asyncio.timeout(self._bounds.head_seconds):
+                request = await self._next_event()
+        except TimeoutError:
+            refusal = Refusal(HTTPStatus.REQUEST_TIMEOUT, "the head took too long")
+            return Incoming("", "", refusal=refusal)
+        except h11.RemoteProtocolError as error:
+            return Incoming("", "", refusal=Refusal(error.error_status_hint, str(error)))
+        if not isinstance(request, h11.Request):
+            return None
+        self._is_head = request.method == b"HEAD"
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, value in request.headers.raw_items()
+        )
+        return Incoming(request.method.decode("latin-1"), request.target.decode("latin-1"), headers)
+
+    async def _read_body(self) -> tuple[bytes, Refusal | None]:
+        """The body, or why it is not taken."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._bounds.body_seconds):
+                while isinstance(event := await self._next_event(), h11.Data):
+                    body += event.data
+                    if len(body) > self._bounds.body_bytes:
+                        return b"", _too_large(self._bounds)
+        except TimeoutError:
+            return b"", Refusal(HTTPStatus.REQUEST_TIMEOUT, "the body took too long")
+        except h11.RemoteProtocolError as error:
+            return b"", Refusal(error.error_status_hint, str(error))
+        return bytes(body), None
+
     async def _next_event(self) -> "h11.Event | type[h11.PAUSED]":
         while True:
             event = self._http.next_event()
@@ -111,14 +127,6 @@ class ReceiverConnection:
                 self._send(h11.InformationalResponse(status_code=100, headers=[]))
                 await self._writer.drain()
             self._http.receive_data(await self._reader.read(_CHUNK_BYTES))
-
-    async def _read_body(self) -> bytes:
-        body = bytearray()
-        while isinstance(event := await self._next_event(), h11.Data):
-            body += event.data
-            if len(body) > self._bounds.body_bytes:
-                raise _BodyTooLarge
-        return bytes(body)
 
     def _send(self, event: "h11.Event") -> None:
         self._writer.write(self._http.send(event) or b"")
@@ -134,15 +142,7 @@ class ReceiverConnection:
             return
 
 
-class _BodyTooLarge(Exception):
-    pass
-
-
 def _too_large(bounds: Bounds) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body of more than {bounds.body_bytes} bytes"
     )
-
-
-def _refuse(method: str, target: str, headers: Headers, status: int, reason: str) -> Incoming:
-    return Incoming(method, target, headers, refusal=Refusal(status, reason))

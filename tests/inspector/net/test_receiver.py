@@ -12,6 +12,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from inspector.errors import UsageError
 from inspector.net.receiver import HttpReceiver, Place
@@ -189,12 +191,37 @@ async def test_a_body_of_unknown_length_is_read_up_to_its_bound() -> None:
         ),
         (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
         (b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+        (b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+        (b"CONNECT evil.test:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n", 405),
+        (b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 405),
+        (b"POST / HTTP/1.0\r\n\r\n", 421),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 421),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+        (
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+            413,
+        ),
     ],
 )
 async def test_slow_and_broken_requests_are_refused(sent: bytes, expected: int) -> None:
     async with listening() as server:
         assert status(await server.ask(sent)) == expected
         assert server.refusals() == [expected]
+
+
+@pytest.mark.req("PUSHRX-3")
+@settings(max_examples=60, deadline=None)
+@given(sent=st.binary(max_size=200) | st.binary(max_size=80).map(b"POST / HTTP/1.1\r\n".__add__))
+def test_no_bytes_break_it(sent: bytes) -> None:
+    async def ask() -> tuple[bytes, int]:
+        async with listening() as server:
+            answer = await server.ask(sent, ends=True)
+            return answer, status(await server.ask(post()))
+
+    answer, afterwards = asyncio.run(ask())
+    assert not answer or 400 <= status(answer) < 600
+    assert afterwards == 200
 
 
 async def test_a_client_that_leaves_is_no_request() -> None:
