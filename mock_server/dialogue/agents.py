@@ -8,6 +8,7 @@ from mock_server.dialogue.events import (
     BotUttered,
     Frame,
     FrameMoved,
+    FrameRemoved,
     FrameType,
     Listened,
     SlotSet,
@@ -15,8 +16,8 @@ from mock_server.dialogue.events import (
     Warned,
 )
 from mock_server.dialogue.lifecycle import fail, finish, go_on, next_step
-from mock_server.dialogue.model import AgentTurnStep, CallStep, Json
-from mock_server.dialogue.stack import Stack
+from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, Assistant, CallStep, Json
+from mock_server.dialogue.stack import Stack, active_frame, index_of
 from mock_server.dialogue.templates import fill
 from mock_server.dialogue.turn import Answer, Steps, Turn
 
@@ -49,6 +50,26 @@ def continue_agent(turn: Turn) -> Steps:
     assert isinstance(step, AgentTurnStep)
     target = yield from next_step(turn, step.next)
     yield FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING})
+
+
+def agent_call(assistant: Assistant, stack: Stack, agent: str) -> tuple[Frame, str] | None:
+    """The frame of the running flow, and the step of it that calls `agent`."""
+    frame = active_frame(stack)
+    flow = assistant.flows[frame.flow_id] if frame else None
+    for step in flow.steps.values() if flow else ():
+        if isinstance(step, CallStep) and step.flow_id == f"{AGENT_PREFIX}{agent}" and frame:
+            return frame, step.id
+    return None
+
+
+def restart_agent(turn: Turn, agent: str) -> Steps:
+    """Take the running flow back to where it calls `agent`."""
+    called = agent_call(turn.assistant, turn.stack, agent)
+    assert called
+    frame, step_id = called
+    for above in reversed(turn.stack[index_of(turn.stack, frame.id) + 1 :]):
+        yield FrameRemoved(above.id)
+    yield FrameMoved(frame.id, step_id)
 
 
 def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:

@@ -7,7 +7,7 @@ hears what was cancelled before the next flow says a word, and a value is checke
 
 from collections.abc import Iterator, Mapping
 
-from mock_server.dialogue.agents import continue_agent
+from mock_server.dialogue.agents import continue_agent, restart_agent
 from mock_server.dialogue.collecting import validate
 from mock_server.dialogue.commands import (
     CannotHandle,
@@ -69,6 +69,8 @@ def apply_plan(turn: Turn, plan: Plan) -> Steps:
     yield from plan.dropped
     if plan.continues_agent:
         yield from continue_agent(turn)
+    elif plan.restarted_agent:
+        yield from restart_agent(turn, plan.restarted_agent)
     canceled = active_group(turn.stack) if plan.is_cancelled else ()
     yield from _begin_flows(turn, plan, canceled)
     for name, value in plan.values.items():

@@ -5,7 +5,7 @@ Each rule is one function that sorts one kind of command into a `Plan`.
 
 from collections.abc import Mapping, Sequence
 
-from mock_server.dialogue.agents import waiting_agent
+from mock_server.dialogue.agents import agent_call, waiting_agent
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -14,6 +14,7 @@ from mock_server.dialogue.commands import (
     ContinueAgent,
     Noop,
     ReportError,
+    RestartAgent,
     SetSlot,
     StartFlow,
 )
@@ -50,6 +51,8 @@ def clean_up(
                 fill(situation, plan, command)
             case ContinueAgent():
                 _continue(situation, plan, command)
+            case RestartAgent():
+                _restart_agent(situation, plan, command)
             case Noop():
                 plan.drop(command, "it asks for nothing", is_settled=True)
             case _:
@@ -142,6 +145,13 @@ def _continue(situation: Situation, plan: Plan, command: ContinueAgent) -> None:
         plan.drop(command, "no sub agent waits for the user")
     else:
         plan.continues_agent = True
+
+
+def _restart_agent(situation: Situation, plan: Plan, command: RestartAgent) -> None:
+    if agent_call(situation.assistant, situation.stack, command.agent) is None:
+        plan.drop(command, "no flow that runs calls this sub agent")
+    else:
+        plan.restarted_agent = command.agent
 
 
 def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:

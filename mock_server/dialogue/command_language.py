@@ -21,6 +21,7 @@ from mock_server.dialogue.commands import (
     RepeatLastBotMessages,
     ReportError,
     Restart,
+    RestartAgent,
     SearchAndReply,
     SessionEnd,
     SessionStart,
@@ -180,6 +181,7 @@ _MAKERS: Mapping[str, Callable[[Arguments], Command | None]] = {
     "SessionEnd": _none(SessionEnd()),
     "Restart": _none(Restart()),
     "ContinueAgent": _none(ContinueAgent()),
+    "RestartAgent": _one(RestartAgent),
     "Noop": _none(Noop()),
 }
 
@@ -190,4 +192,5 @@ _USAGE: Mapping[str, str] = {
     "Clarify": "Clarify(flow, …)",
     "CannotHandle": "CannotHandle(reason)",
     "Error": "Error(type)",
+    "RestartAgent": "RestartAgent(agent)",
 }

@@ -99,6 +99,13 @@ class ContinueAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class RestartAgent:
+    """Sub agent `agent`, which the running flow has called or calls, is to begin anew."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
 class Noop:
     pass
 
@@ -120,5 +127,6 @@ Command: TypeAlias = (
     | Restart
     | HandleCodeChange
     | ContinueAgent
+    | RestartAgent
     | Noop
 )

@@ -233,7 +233,8 @@ class Button:
 class Variation:
     """One variation of a response; `condition` is a predicate over slots, None always holds.
 
-    `translations` have the text in further languages, by their code.
+    `translations` have the text in further languages, by their code, `translated_buttons` the
+    buttons.
     """
 
     text: str = ""
@@ -242,6 +243,9 @@ class Variation:
     channel: str | None = None
     is_jinja: bool = False
     translations: Mapping[str, str] = field(default_factory=dict[str, str])
+    translated_buttons: Mapping[str, tuple[Button, ...]] = field(
+        default_factory=dict[str, tuple[Button, ...]]
+    )
     image: str | None = None
     custom: Json = None
 

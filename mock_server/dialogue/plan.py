@@ -31,11 +31,15 @@ class Plan:
     dropped: list[CommandDropped] = field(default_factory=list[CommandDropped])
     is_settled: bool = False
     continues_agent: bool = False
+    restarted_agent: str | None = None
 
     @property
     def is_empty(self) -> bool:
-        flows = self.starts or self.resumed or self.is_cancelled or self.continues_agent
-        return not (flows or self.values or self.corrections or self.refused or self.patterns)
+        flows = self.starts or self.resumed or self.is_cancelled
+        agents = self.continues_agent or self.restarted_agent
+        return not (
+            flows or agents or self.values or self.corrections or self.refused or self.patterns
+        )
 
     def drop(self, command: Command, reason: str, is_settled: bool = False) -> None:
         """Leave `command` out; `is_settled`: it was understood, and nothing is left to do."""

@@ -46,10 +46,11 @@ def say(
         TemplateFailed: the variation's Jinja fails on the values of now.
     """
     fill_in = render_response if variation.is_jinja else fill
-    text = variation.translations.get(str(document["slots"].get("language")), variation.text)
+    language = str(document["slots"].get("language"))
+    text = variation.translations.get(language, variation.text)
     buttons = tuple(
         Button(fill(button.title, document, arguments), fill(button.payload, document, arguments))
-        for button in variation.buttons
+        for button in variation.translated_buttons.get(language, variation.buttons)
     )
     return BotUttered(
         text=fill_in(text, document, arguments),

@@ -12,6 +12,7 @@ from mock_server.dialogue.commands import (
     ContinueAgent,
     HumanHandoff,
     RepeatLastBotMessages,
+    RestartAgent,
     SearchAndReply,
     SetSlot,
     SkipQuestion,
@@ -38,6 +39,7 @@ hand over
 offtopic reply
 provide info
 continue agent
+restart agent AGENT
 Use only the names given below, and values as the user said them; for a slot with values, one of \
 them. If nothing fits, answer: cannot handle
 """
@@ -62,6 +64,7 @@ SPOKEN: Mapping[str, Callable[[str], Command | None]] = {
     "provide info": lambda _: SearchAndReply(),
     "search and reply": lambda _: SearchAndReply(),
     "continue agent": lambda _: ContinueAgent(),
+    "restart agent": lambda rest: RestartAgent(rest) if rest else None,
 }
 
 

@@ -17,6 +17,7 @@ from mock_server.project.reading import (
     as_texts,
     warn_unknown_keys,
 )
+from mock_server.project.removed_keys import REMOVED_KEYS, warn_removed_keys
 from mock_server.project.steps import StepReader
 
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -24,8 +25,7 @@ FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms"
 NLU_KEYS = frozenset({"nlu", "stories", "rules", "lookup", "synonyms", "regex"})
 FLOW_KEYS = (
     "description", "name", "if", "always_include_in_prompt", "run_pattern_completed",
-    "nlu_trigger", "persisted_slots", "steps", "block_digressions", "ask_confirm_digressions",
-    "file_path",
+    "nlu_trigger", "persisted_slots", "steps", "file_path", *REMOVED_KEYS,
 )  # fmt: skip
 
 
@@ -81,6 +81,7 @@ def _read_flow(
         found.error(place, "flow.id", text)
     node = as_map(value, found, what) or MapNode(place, {}, {})
     warn_unknown_keys(node, FLOW_KEYS, found, "a flow")
+    warn_removed_keys(node, found)
     get = node.entries.get
     description = as_text(get("description"), found, f"description of {what}")
     if description is None and not flow_id.startswith(PATTERN_PREFIX):

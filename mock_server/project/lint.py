@@ -13,6 +13,7 @@ from mock_server.dialogue.model import (
     LinkStep,
     SetSlotsStep,
     Step,
+    ToolStep,
 )
 from mock_server.dialogue.stack import called_flows
 from mock_server.errors import Location
@@ -49,6 +50,11 @@ def lint(
         _check_persisted(assistant, flow, found)
         _check_links(flow, flow.id in called, found)
         _check_reachable(flow, found)
+    for step in _steps(flows):
+        if isinstance(step, ToolStep) and step.tool not in assistant.tools:
+            text = f"tool {step.tool!r} has no result in mock.yml, so it sets no slot"
+            mend = f"add `tools: {{{step.tool}: {{result: …}}}}`"
+            found.warn(step.location, "tool.no_result", text, mend)
     for name, place in stubbed.items():
         if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
             text = f"the stub of {name!r} is never used; the domain has no such action"

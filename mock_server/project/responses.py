@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from mock_server.dialogue.model import Button, Variation
+from mock_server.dialogue.model import Variation
+from mock_server.project.buttons import read_buttons, read_translated_buttons
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
@@ -21,7 +22,6 @@ VARIATION_KEYS = (
     "text", "buttons", "quick_replies", "elements", "image", "attachment", "custom", "channel",
     "condition", "id", "metadata", "translation", "allow_interruptions", "button_type",
 )  # fmt: skip
-BUTTON_KEYS = frozenset({"title", "payload"})
 
 
 def read_response(
@@ -60,37 +60,19 @@ def _variation(name: str, node: Node, mentions: list[Mention], found: Findings) 
     for language in translations:
         place = entries.place("translation")
         mentions.append(Mention(MentionKind.LANGUAGE, language, place, what))
+    offered = get("buttons") or get("quick_replies")
+    buttons = read_buttons(what, offered, mentions, found)
     return Variation(
         text=text,
-        buttons=read_buttons(what, get("buttons") or get("quick_replies"), mentions, found),
+        buttons=buttons,
         condition=condition,
         channel=as_text(get("channel"), found, f"channel of {what}"),
         is_jinja=is_jinja,
         translations=translations,
+        translated_buttons=read_translated_buttons(what, offered, buttons, mentions, found),
         image=as_text(get("image"), found, f"image of {what}"),
         custom=as_json(get("custom")),
     )
-
-
-def read_buttons(
-    what: str, node: Node | None, mentions: list[Mention], found: Findings
-) -> tuple[Button, ...]:
-    """Buttons with a title; one without a payload sends its title."""
-    buttons: list[Button] = []
-    for item in as_items(node, found, f"buttons of {what}"):
-        entries = as_map(item, found, f"a button of {what}")
-        if entries is None:
-            continue
-        title = as_text(entries.entries.get("title"), found, "title of a button")
-        payload = as_text(entries.entries.get("payload"), found, "payload of a button")
-        if title is None:
-            found.error(item.location, "response.button", f"a button of {what} has no `title`")
-            continue
-        if payload is not None:
-            place = entries.place("payload")
-            mentions.append(Mention(MentionKind.PAYLOAD, payload, place, f"button {title!r}"))
-        buttons.append(Button(title, title if payload is None else payload))
-    return tuple(buttons)
 
 
 def _translations(what: str, node: Node | None, found: Findings) -> Mapping[str, str]:

@@ -66,8 +66,19 @@ def read_slot(
     )
     if slot.type is SlotType.CATEGORICAL and not values:
         found.error(place, "slot.no_values", f"categorical slot {name!r} has no `values`")
+    _check_categories(slot, found)
     initial = get("initial_value")
     return slot if initial is None else replace(slot, initial_value=_initial(slot, initial, found))
+
+
+def _check_categories(slot: Slot, found: Findings) -> None:
+    """A value is known by its letters, whatever their case: the first of two alike is taken."""
+    first: dict[str, str] = {}
+    for value in slot.values if slot.type is SlotType.CATEGORICAL else ():
+        twin = first.setdefault(value.casefold(), value)
+        if twin is not value:
+            text = f"slot {slot.name!r} cannot tell its values {twin!r} and {value!r} apart"
+            found.warn(slot.location, "slot.like_values", text, "remove one of the two")
 
 
 def _type(name: str, entries: MapNode, place: Location, found: Findings) -> SlotType:

@@ -32,6 +32,7 @@ from mock_server.project.reading import (
     mistyped,
     warn_unknown_keys,
 )
+from mock_server.project.removed_keys import REMOVED_KEYS, warn_removed_keys
 from mock_server.project.slots import read_rejections
 
 SLOT = re.compile(r"\bslots\.(\w+)")
@@ -40,7 +41,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "action": (),
     "collect": (
         "utter", "ask_before_filling", "force_slot_filling", "reset_after_flow_ends", "rejections",
-        "silence_timeout", "dtmf", "block_digressions", "ask_confirm_digressions",
+        "silence_timeout", "dtmf", *REMOVED_KEYS,
     ),
     "link": (),
     "call": ("exit_if", "mcp_server", "mapping"),
@@ -116,10 +117,7 @@ def _collect(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
     if utter is not None:
         context.mention(MentionKind.RESPONSE, utter, "utter")
     rejections = context.node.entries.get("rejections")
-    for key in ("block_digressions", "ask_confirm_digressions"):
-        if key in context.node.entries:
-            text = f"`{key}` is no longer part of Rasa; it is ignored"
-            context.found.warn(context.node.place(key), "flow.removed_key", text)
+    warn_removed_keys(context.node, context.found)
     for key in ("silence_timeout", "dtmf"):
         if key in context.node.entries:
             text = f"`{key}` of {context.by} is ignored: a conversation over A2A is text, not voice"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.stubs import Stub, StubBranch
+from mock_server.project.buttons import read_buttons
 from mock_server.project.circumstances import read_match, read_when
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
@@ -17,7 +18,6 @@ from mock_server.project.reading import (
     as_text,
     as_texts,
 )
-from mock_server.project.responses import read_buttons
 
 BRANCH_KEYS = (
     "when", "match", "events", "responses", "delay_seconds", "stream", "chunk_delay_seconds",

@@ -7,6 +7,7 @@ import pytest
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
     BotUttered,
+    CommandDropped,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -219,3 +220,26 @@ def test_tool_without_a_fitting_result_leaves_the_slot_alone(
     state, [turn] = converse(assemble(texts), [UserMessage("/StartFlow(price_car)")])
     assert any(warning in event.text for event in turn if isinstance(event, Warned))
     assert state.slots["price"] is None
+
+
+def test_agent_that_runs_or_has_run_begins_anew(cars: Assistant, converse: Converse) -> None:
+    asked = [UserMessage(text) for text in ("/StartFlow(buy_car)", "cheap", "red")]
+    again = UserMessage("/RestartAgent(car_agent)")
+    state, turns = converse(cars, [*asked, again, UserMessage("red"), UserMessage("small")])
+    assert [said(turn)[:1] for turn in turns[2:]] == [
+        ["Which size?"],
+        ["Which colour, for cheap?"],
+        ["Which size?"],
+        ["I found one."],
+    ]
+    assert "pattern_agent_car_agent" not in flows(state)
+
+
+@pytest.mark.parametrize("opening", ["/StartFlow(tell_weather)", "/StartFlow(buy_car)"])
+def test_agent_that_no_running_flow_calls_is_not_restarted(
+    cars: Assistant, converse: Converse, opening: str
+) -> None:
+    restart = UserMessage("/RestartAgent(booking_agent)")
+    _, turns = converse(cars, [UserMessage(opening), restart])
+    (dropped,) = [e for e in turns[1] if isinstance(e, CommandDropped)]
+    assert dropped.reason == "no flow that runs calls this sub agent"

@@ -64,3 +64,11 @@ def test_translation_follows_the_language_of_the_conversation() -> None:
     assert say("utter_hi", variation, german, {}).text == "Hallo Joe"
     assert say("utter_hi", variation, french, {}).text == "Hello Joe"
     assert say("utter_hi", variation, DOCUMENT, {}).text == "Hello Joe"
+
+
+def test_buttons_follow_the_language_as_well() -> None:
+    yes, ja = Button("Yes", "/yes"), Button("Ja", "/yes")
+    variation = Variation("Sure?", (yes,), translated_buttons={"de": (ja,)})
+    german = {**DOCUMENT, "slots": {**DOCUMENT["slots"], "language": "de"}}
+    assert say("utter_hi", variation, german, {}).buttons == (ja,)
+    assert say("utter_hi", variation, DOCUMENT, {}).buttons == (yes,)

@@ -85,5 +85,5 @@ def test_script_with_one_mistake_has_one_problem(mock: str, code: str) -> None:
 )
 def test_call_with_one_mistake_has_one_problem(step: str, code: str) -> None:
     flows = FLOWS.replace("- call: helper", f"- {step}")
-    (found,) = problems(flows=flows, mock=SCRIPT)
+    (found,) = problems(flows=flows, mock=f"{SCRIPT}tools: {{t: {{result: 1}}}}")
     assert found.startswith(f"flows.yml:5: {code}: ")

@@ -136,3 +136,29 @@ def test_older_condition_is_a_predicate(value: str, predicate: str):
 )
 def test_session_is_kept_only_if_it_says_so(text: str, is_kept: bool):
     assert is_session_kept(domain_of(text)) is is_kept
+
+
+TRANSLATED = """
+responses:
+  utter_x:
+    - text: Sure?
+      translation: {de: Sicher?}
+      buttons:
+        - {title: "Yes", payload: /SetSlots(a=1), translation: {de: {title: Ja}}}
+        - {title: "No", payload: /SetSlots(a=2), translation: {es: {title: "No", payload: /no}}}
+"""
+
+
+def test_buttons_are_translated_one_by_one():
+    (variation,) = domain_of(TRANSLATED).responses["utter_x"]
+    yes, no = Button("Yes", "/SetSlots(a=1)"), Button("No", "/SetSlots(a=2)")
+    assert variation.buttons == (yes, no)
+    assert variation.translated_buttons == {
+        "de": (Button("Ja", "/SetSlots(a=1)"), no),
+        "es": (yes, Button("No", "/no")),
+    }
+
+
+def test_translations_of_buttons_are_checked():
+    _, problems = read({"domain.yml": TRANSLATED.replace("{title: Ja}", "Ja")})
+    assert [problem.split(":")[2] for problem in problems] == [" yaml.type"]

@@ -134,7 +134,8 @@ def test_truth_values_may_be_compared_with_what_can_have_them(report: Report, co
         ("    persisted_slots: [colour]\n", "flows.yml:2: flow.persisted_not_filled"),
         ("    persisted_slots: [nothing]\n", "flows.yml:4: flow.unknown_slot"),
         ("    nlu_trigger: [{intnt: x}]\n", "flows.yml:4: flow.trigger"),
-        ("    block_digressions: true\n    nam: x\n", "warning flows.yml:5: yaml.unknown_key"),
+        ("    nam: x\n", "warning flows.yml:4: yaml.unknown_key"),
+        ("    block_digressions: true\n", "warning flows.yml:4: flow.removed_key"),
     ],
 )
 def test_property_with_one_mistake_has_one_problem(report: Report, head: str, problem: str):
@@ -296,3 +297,15 @@ def test_language_of_a_translation_is_listed(report: Report):
     (found,) = report(flows, domain, config="additional_languages: [de]")
     assert found.startswith("warning domain.yml:1: response.language: a variation of 'utter_done'")
     assert "'fr'" in found
+
+
+def test_categories_that_differ_in_case_only_are_warned_of(report: Report):
+    domain = "slots: {a: {type: categorical, values: [low, LOW, high]}}\n"
+    flows = "flows: {f: {description: d, steps: [{action: utter_ask_rephrase}]}}"
+    (found,) = report(flows, domain)
+    assert found.startswith("warning domain.yml:1: slot.like_values: slot 'a' cannot tell")
+
+
+def test_tool_without_a_result_is_warned_of(report: Report):
+    (found,) = report(flow("      - {call: get_price, mcp_server: cars}\n"))
+    assert found.startswith("warning flows.yml:5: tool.no_result: tool 'get_price' has no result")
