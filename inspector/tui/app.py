@@ -17,7 +17,7 @@ from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.ascii_letters import AsciiLetters, is_ascii_terminal
 from inspector.tui.config import read_config
-from inspector.tui.messages import TargetGiven
+from inspector.tui.messages import SessionGiven, TargetGiven
 from inspector.tui.remembered import Look, read_look, write_look
 from inspector.tui.start import StartScreen
 from inspector.tui.theme import DARK, PLAIN, THEMES
@@ -97,6 +97,10 @@ class InspectorApp(App[int]):
         else:
             self.run_worker(self._demonstrate(), group="demo", exclusive=True)
 
+    @on(SessionGiven)
+    def take_session(self, event: SessionGiven) -> None:
+        self.reopen(event.path)
+
     def connect(self, target: str) -> None:
         """Show the main screen on `target`, or the start screen with what is wrong with it."""
         from inspector.settings import Connection
@@ -124,6 +128,7 @@ class InspectorApp(App[int]):
         except InspectorError as error:
             self._ask_again(str(error), target)
             return
+        before = self.screen
         recording = link.recording
         workspace = Workspace(
             link.target,
@@ -134,8 +139,13 @@ class InspectorApp(App[int]):
             connection=self._connection,
         )
         self.set_keymap(workspace.keymap.overrides())
+        workspace.recorded_in = recording.path
         workspace.closing.callback(recording.close)
-        self.push_screen(workspace)
+        if isinstance(before, Workspace):
+            # Textual leaves open what type a screen's result has
+            self.switch_screen(workspace)  # pyright: ignore[reportUnknownMemberType]
+        else:
+            self.push_screen(workspace)
         if self.letters.enabled:
             workspace.call_after_refresh(draw_with, workspace, ASCII)
         for told in (*workspace.keymap.problems[:1], link.damage):
@@ -172,8 +182,12 @@ class InspectorApp(App[int]):
         self.connect(url)
 
     def _ask_again(self, problem: str, target: str) -> None:
+        from inspector.tui.workspace import Workspace
+
         if isinstance(self.screen, StartScreen):
             self.screen.tell(problem)
+        elif isinstance(self.screen, Workspace):
+            self.screen.notice(problem)
         else:
             self.push_screen(StartScreen(problem, target))
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.core.commands import Turn
 
 
@@ -50,6 +52,13 @@ class TargetGiven(Message):
     """`target` as the command line takes it; None asks for the demonstration."""
 
     target: str | None
+
+
+@dataclass
+class SessionGiven(Message):
+    """A saved session to reopen in the place of what is shown."""
+
+    path: "Path"
 
 
 @dataclass

@@ -8,6 +8,7 @@ from inspector.core.entries import RequestSent
 from inspector.core.sent_turn import TURNS
 from inspector.tui.composer import Composer
 from inspector.tui.stage import Stage
+from inspector.tui.wire import Wire
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -27,6 +28,14 @@ def selected_exchange(workspace: "Workspace") -> "Exchange | None":
         if exchange.purpose in TURNS and (place is None or exchange.id <= place.exchange):
             return exchange
     return None
+
+
+def pointed_exchange(workspace: "Workspace") -> "Exchange | None":
+    """Return the exchange under the cursor of the wire view, else that of the selected turn."""
+    stage = workspace.query_one(Stage)
+    if stage.active == "wire":
+        return workspace.query_one(Wire).selected
+    return selected_exchange(workspace)
 
 
 def turn_as_sent(workspace: "Workspace") -> Turn | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from inspector.tui.actions.turns import NOTHING_SENT
 from inspector.tui.command_lines import send_command, task_command
 from inspector.tui.running_app import app_of
-from inspector.tui.selection import turn_as_sent
+from inspector.tui.selection import pointed_exchange, turn_as_sent
 from inspector.tui.stage import Stage
 from inspector.views.exchanges import find
 
@@ -19,6 +19,25 @@ def selected(workspace: "Workspace") -> None:
     if text is not None:
         app_of(workspace).copy_to_clipboard(text)
         workspace.notice("copied")
+
+
+def menu(workspace: "Workspace") -> None:
+    """Copy the selected exchange in the form that is chosen."""
+    from inspector.tui.copy_menu import CopyMenu, exchange_as
+
+    exchange = pointed_exchange(workspace)
+    if exchange is None:
+        workspace.notice(NOTHING_SENT)
+        return
+
+    def after(form: str | None) -> None:
+        if form is None:
+            return
+        text = exchange_as(form, exchange, workspace.started)
+        app_of(workspace).copy_to_clipboard(text)
+        workspace.notice(f"copied as {form}")
+
+    app_of(workspace).push_screen(CopyMenu(), after)
 
 
 def command_line(workspace: "Workspace") -> None:
