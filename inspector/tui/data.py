@@ -6,18 +6,22 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from inspector.core.commands import Json
+from inspector.core.entries import FrameReceived
 from inspector.tui import ink
 from inspector.tui.block import Block, Line, passing
 from inspector.tui.block_list import BlockList
 from inspector.tui.conversation import value_text
 from inspector.tui.json_tree import tree
+from inspector.tui.quantities import size
 from inspector.tui.safe_text import safe_line
 from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.trace import TraceWanted, explanation, trace_blocks
 from inspector.views import mock
 from inspector.views.artifacts import ArtifactRow
 from inspector.views.data import TurnData
+from inspector.views.files import FilePart, file_of, files_in
 from inspector.views.mock import MockView
+from inspector.views.reads import result_of
 from inspector.views.slots import SlotChange, SlotRow
 
 MOST_PARTS = 50
@@ -47,10 +51,14 @@ class Data(BlockList):
         self._explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
+        self._answer: FrameReceived | None = None
+        self._files: dict[str, FilePart] = {}
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
-    def show_turn(self, turn: TurnData | None) -> None:
+    def show_turn(self, turn: TurnData | None, answer: FrameReceived | None = None) -> None:
+        """Show `turn`; `answer` is the last that was said in it, which may hold files."""
+        self._answer = answer
         if turn is self._turn:
             return
         is_other = self._turn is None or turn is None or self._turn.exchange != turn.exchange
@@ -65,11 +73,18 @@ class Data(BlockList):
 
     def action_fold(self) -> None:
         block = self.current
-        if block is not None and block.name:
+        if block is not None and block.name and block.name not in self._files:
             self._toggled ^= {block.name}
             cursor = self.cursor
             self._refill()
             self.cursor = min(cursor, len(self.blocks) - 1)
+
+    @property
+    def file(self) -> FilePart | None:
+        """The file under the cursor, else the first there is."""
+        block = self.current
+        at_cursor = self._files.get(block.name) if block is not None else None
+        return at_cursor or next(iter(self._files.values()), None)
 
     def filter_by(self, text: str) -> None:
         """Show only the lines that hold all words of `text`, and what they stand below."""
@@ -122,6 +137,10 @@ class Data(BlockList):
         for number, part in enumerate(turn.parts, 1):
             label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
             blocks += self._tree(label, part)
+        self._files.clear()
+        result = None if self._answer is None else result_of(self._answer)
+        for file in files_in(result.parts if result is not None else ()):
+            blocks.append(self._file(file))
         for artifact in turn.artifacts:
             blocks += self._artifact(artifact)
         return blocks
@@ -174,8 +193,27 @@ class Data(BlockList):
             blocks.append(_block(Line(Content(_newest(artifact)), 2)))
         # the text parts are drawn above as the one text that they make
         for number, part in enumerate(artifact.other_parts(MOST_PARTS), 1):
-            blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part)
+            file = file_of(part)
+            if file is not None:
+                blocks.append(self._file(file))
+            else:
+                blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part)
         return blocks
+
+    def _file(self, file: FilePart) -> Block:
+        """Return name, type and size, or where it lies; nothing of it is opened or fetched."""
+        name = f"file {len(self._files) + 1}"
+        self._files[name] = file
+        text = Content.assemble(
+            (f"{self.symbols.artifact} ", ink.ACCENT),
+            safe_line(file.name),
+            (f"  {safe_line(file.media_type)}", ink.DIM),
+        )
+        if file.encoded:
+            tail = Content.assemble((size(file.size_bytes), ink.DIM), ("  W", ink.KEY), " saves")
+            return Block(None, (Line(text, tail=tail),), name)
+        where = Content.styled(safe_line(file.uri) or "without content", ink.DIM)
+        return Block(None, (Line(text), Line(where, 2)), name)
 
 
 def _newest(artifact: ArtifactRow) -> str:

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from inspector.tui import ink
 
 PANELS = ("conversation", "timeline", "data", "wire")
-_AREAS = (*PANELS, "compose", "filter")
+_AREAS = (*PANELS, "compose", "filter", "save")
 
 
 def panel_of(widget: Widget | None) -> str | None:

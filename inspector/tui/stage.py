@@ -17,10 +17,12 @@ from inspector.tui.layout import Layout
 from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar
 from inspector.tui.room import Room
+from inspector.tui.save_line import SaveLine
 from inspector.tui.sieve import Sieve, Sifted
 from inspector.tui.symbols import UNICODE, Symbols
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
+from inspector.views.exchanges import find
 from inspector.views.export_requests import curl
 from inspector.views.filters import BadFilter, parse_filter
 
@@ -49,6 +51,7 @@ class Stage(Container):
                 yield Data()
             yield Wire()
         yield FilterLine()
+        yield SaveLine()
 
     def on_mount(self) -> None:
         layout = self.query_one(Room).layout_shown
@@ -199,7 +202,9 @@ class Stage(Container):
     def _show_selection(self) -> None:
         self.query_one(Conversation).mark(self.selected)
         self.query_one(Timeline).mark(self.selected)
-        self.query_one(Data).show_turn(self._board.turn_at(self.selected))
+        turn = self._board.turn_at(self.selected)
+        spoken = None if turn is None else find(self._board.exchanges, turn.exchange)
+        self.query_one(Data).show_turn(turn, None if spoken is None else spoken.answer)
         self.query_one(Wire).show_exchanges(self._sifted.exchanges, self.selected)
 
     def _focus_active(self) -> None:

@@ -35,6 +35,7 @@ from inspector.tui.live import LiveDrawer, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.mock_desk import MockDesk
 from inspector.tui.panels import PANELS, panel_of
+from inspector.tui.save_line import SaveLine
 from inspector.tui.stage import Stage
 from inspector.tui.timeline import Timeline
 from inspector.tui.trace import TraceWanted
@@ -211,6 +212,13 @@ class Workspace(Screen[None]):
             self.run_command(
                 SendTurn(filled if self.desk is None else self.desk.client.traced(filled))
             )
+
+    @on(SaveLine.Left)
+    def leave_save(self, event: SaveLine.Left) -> None:
+        stage = self.query_one(Stage)
+        stage.go_to(stage.active)
+        if event.told:
+            self.notice(event.told)
 
     @on(TraceWanted)
     def take_trace_wish(self, event: TraceWanted) -> None:
