@@ -123,23 +123,23 @@ class BlockList(ScrollView, can_focus=True):
         self.refresh()
 
     def action_move(self, by: int) -> None:
-        self._go(self.cursor + by)
+        self.go(self.cursor + by)
 
     def action_page(self, by: int) -> None:
         line = self.pile.top(max(0, self.cursor)) if len(self.pile) else 0
         wanted = line + by * max(1, self.scrollable_content_region.height - 1)
-        self._go(self.pile.at(max(0, wanted)) if len(self.pile) else 0)
+        self.go(self.pile.at(max(0, wanted)) if len(self.pile) else 0)
 
     def action_move_to_start(self) -> None:
-        self._go(0)
+        self.go(0)
 
     def action_move_to_end(self) -> None:
-        self._go(len(self.pile) - 1)
+        self.go(len(self.pile) - 1)
 
     def on_click(self, event: events.Click) -> None:
         line = event.get_content_offset(self)
         if line is not None and len(self.pile):
-            self._go(self.pile.at(self.scroll_offset.y + line.y))
+            self.go(self.pile.at(self.scroll_offset.y + line.y))
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
@@ -187,7 +187,8 @@ class BlockList(ScrollView, can_focus=True):
     def _is_scrolled_to_end(self) -> bool:
         return self.scroll_offset.y >= self.max_scroll_y
 
-    def _go(self, index: int) -> None:
+    def go(self, index: int) -> None:
+        """Bring the cursor to a block and into sight; beyond the ends, to the nearest."""
         if not len(self.pile):
             return
         self.cursor = min(max(index, 0), len(self.pile) - 1)

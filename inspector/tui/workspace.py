@@ -23,6 +23,7 @@ from inspector.errors import UsageError
 from inspector.settings import Connection
 from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
+from inspector.tui.card_memory import CardMemory
 from inspector.tui.composer import Composer, waiting_text
 from inspector.tui.credential_desk import CredentialDesk
 from inspector.tui.data import Data
@@ -78,6 +79,8 @@ class Workspace(Screen[None]):
         self.started = started
         self.now_ms = now_ms
         self._clock: Timer | None = None
+        saves = (connection or Connection()).is_saved
+        self.cards = session and CardMemory(session, saves, self.notice)
         self.credentials = session and CredentialDesk(session, connection or Connection())
         self.is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -95,6 +98,8 @@ class Workspace(Screen[None]):
     def on_mount(self) -> None:
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         self.set_interval(1, self.show_credentials)
+        if self.cards is not None:
+            self.watchers.add(self.cards.take)
         self.show_credentials()
         if self.session is not None:
             is_reopened = bool(self.session.log.entries)

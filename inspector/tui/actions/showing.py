@@ -51,11 +51,25 @@ def wire(workspace: "Workspace") -> None:
 def card(workspace: "Workspace") -> None:
     from inspector.tui.card import CardScreen
 
-    def after(fetch_again: bool | None) -> None:
-        if fetch_again:
-            workspace.run_command(FetchCard())
+    memory = workspace.cards
+    screen = CardScreen(
+        workspace.board,
+        fetch=lambda: workspace.run_command(FetchCard()),
+        last=lambda: memory.last if memory is not None else None,
+        started=workspace.started,
+        symbols=workspace.query_one(Stage).symbols,
+    )
 
-    app_of(workspace).push_screen(CardScreen(workspace.board.card), after)
+    def after(example: str | None) -> None:
+        workspace.watchers.discard(screen.show_board)
+        if example is not None:
+            prompt = workspace.query_one(Composer).prompt
+            prompt.load_text(example)
+            prompt.move_cursor(prompt.document.end)
+            prompt.focus()
+
+    workspace.watchers.add(screen.show_board)
+    app_of(workspace).push_screen(screen, after)
 
 
 def zoom(workspace: "Workspace") -> None:
