@@ -79,20 +79,20 @@ class Conversation(BlockList):
         self._open_around(len(self._chat) - 1)
         super().action_move_to_end()
 
-    def _go(self, index: int) -> None:
+    def go(self, index: int) -> None:
         """Go to a block; from the line that says how many are left out, to the next of those."""
         if index <= 0 < self._window.first:
             self._turn_to(self._window.first - 1)
         elif index >= len(self.pile) - 1 and self._window.end < len(self._chat):
             self._turn_to(self._window.end)
         else:
-            super()._go(index)
+            super().go(index)
 
     def _turn_to(self, index: int) -> None:
         said = self._chat[index]
         self._open_around(index)
         found = self.pile.index_of(Place(said.exchange, said.seq))
-        super()._go(found or 0)
+        super().go(found or 0)
 
     def _open_around(self, index: int) -> None:
         window = self._window.around(max(0, index))
