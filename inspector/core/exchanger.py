@@ -105,9 +105,7 @@ class Exchanger:
             else:
                 recorder.fail(FailureKind.TIMEOUT, f"no end within {self.timeout_seconds:g} s")
         except asyncio.CancelledError:
-            is_stopped = number in self._stopped
-            text = "stopped by the user" if is_stopped else "interrupted"
-            recorder.fail(FailureKind.STOPPED, text)
+            recorder.fail(FailureKind.STOPPED, "interrupted")
             raise
         finally:
             self._running.pop(number, None)

@@ -171,6 +171,16 @@ async def test_a_task_that_rests_at_once_is_not_polled() -> None:
     assert purposes(session) == ["send"]
 
 
+async def test_what_another_way_has_told_is_polled_once_all_the_same() -> None:
+    agent = Agent(
+        message_stream=[[task("submitted"), update("completed", True)]],
+        tasks_get=[task("completed")],
+    )
+    session = session_with(agent)
+    await session.run(turn(POLL, follow=FollowMode.STREAM))
+    assert purposes(session) == ["stream", "poll"]
+
+
 @pytest.mark.req("ORCH-4")
 async def test_polling_ends_with_its_time() -> None:
     clock = Clock()
@@ -316,6 +326,14 @@ async def test_a_task_that_cannot_be_looked_at_is_not_waited_for() -> None:
     session = session_with(agent)
     await session.run(turn(PUSH))
     assert purposes(session) == ["send", "get"]
+    await session.aclose()
+
+
+async def test_an_agent_that_died_is_not_looked_at_for_long() -> None:
+    agent = Agent(message_send=[task("submitted")], tasks_get=[BROKEN])
+    session = session_with(agent)
+    await session.run(turn(PUSH))
+    assert purposes(session) == ["send", "get", "get"]
     await session.aclose()
 
 
