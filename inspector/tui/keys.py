@@ -85,7 +85,7 @@ KEYS = (
     Key("renew", credentials.renew, "K", "ctrl+k", "", "Renew the token, or give credentials"),
     Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("pager", opening.pager, "v", "", "", "Read the selected payload in $PAGER"),
-    Key("view_in_editor", opening.editor, "V", "", "", "Read the selected payload in $EDITOR"),
+    Key("view_in_editor", opening.editor, "O", "", "", "Read the selected payload in $EDITOR"),
     Key("save", opening.save, "W", "", "", "Save the file of a part, or a body, to a path"),
     Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
     Key("copy_as", copying.menu, "C", "", "", "Copy the exchange as curl, Python, JSON or HAR"),

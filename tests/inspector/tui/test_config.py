@@ -75,6 +75,15 @@ def test_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     assert read_config(tmp_path).problems[0].startswith("config.toml: 'utf-8' codec")
 
 
+@pytest.mark.req("TUI-1")
+def test_each_default_key_has_one_action() -> None:
+    owners: dict[str, list[str]] = {}
+    for key in KEYS:
+        for one in f"{key.letters},{key.controls}".split(","):
+            owners.setdefault(one, []).append(key.name)
+    assert {key: names for key, names in owners.items() if key and len(names) > 1} == {}
+
+
 @given(
     st.dictionaries(
         st.sampled_from([key.name for key in KEYS]), st.sampled_from("wxrtnabcdefgh"), max_size=8
