@@ -109,6 +109,8 @@ class Workspace(Screen[None]):
 
     async def on_unmount(self) -> None:
         self._unsubscribe()
+        # what a worker has to tell at the end of its exchange finds no widget any more
+        self.workers.cancel_node(self)
         if self.session is not None:
             await self.session.aclose()
         self.closing.close()
