@@ -36,10 +36,11 @@ class SessionWriter:
         self._lines = list(first_lines)
         self._file = file
         self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
 
     def take(self, entry: Entry) -> None:
         """Subscribe this to a log. Call it where an event loop runs."""
-        if self.problem:
+        if self.problem or self._is_closed:
             return
         self._lines.append(encode_entry(entry))
         if isinstance(entry, ResponseEnded | Failed | PushReceived):
@@ -71,7 +72,8 @@ class SessionWriter:
         if self._file is not None:
             os.close(self._file)
             self._file = None
-        # a later entry has nowhere to go
+        # an exchange that ends only now has nowhere to go
+        self._is_closed = True
         self._lines.clear()
 
     def _give_up(self, error: OSError) -> None:

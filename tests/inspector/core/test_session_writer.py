@@ -163,3 +163,15 @@ async def test_two_cannot_go_on_with_one_session(
         append_writer(saved, pytest.fail)
     recording.close()
     append_writer(saved, pytest.fail).close()
+
+
+@pytest.mark.anyio
+async def test_exchange_that_ends_after_closing_is_left_out(
+    begin: "Begin", exchange: Exchange, tmp_path: Path
+) -> None:
+    recording = begin()
+    exchange(recording.log, 1)
+    recording.close()
+    count = len(recording.log.entries)
+    exchange(recording.log, 2)
+    assert len(read_only(tmp_path).entries) == count
