@@ -6,7 +6,6 @@ from inspector.core.entries import PushVerdict
 from inspector.core.push_signatures import Signatures, bearer_jwt
 from inspector.core.registrations import TOKEN_HEADER, Judgement, Registrations
 from inspector.net.events import Outgoing, find_header
-from inspector.wire.notifications import read_notification
 
 
 class PushJudge:
@@ -24,9 +23,8 @@ class PushJudge:
         self._signatures = Signatures(lambda: fetch_keys(jwks_url), now)
 
     async def judge(self, push: Outgoing) -> Judgement:
-        judgement = self._registrations.judge(
-            find_header(push.headers, TOKEN_HEADER), read_notification(push.body)
-        )
+        token = find_header(push.headers, TOKEN_HEADER)
+        judgement = self._registrations.judge(token, push.body)
         if judgement.verdict is PushVerdict.ACCEPTED:
             problem = await self._problem_of_signature(push)
             if problem:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from inspector.core.entries import PushReceived, PushVerdict
-from inspector.wire.notifications import Notification
+from inspector.wire.notifications import read_notification
 from inspector.wire.tree import Json
 
 TOKEN_HEADER = "X-A2A-Notification-Token"
 MAX_REGISTRATIONS = 1000
+MAX_STRANGE_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -52,16 +53,18 @@ class Registrations:
         self._by_age.append(registration)
         del self._by_age[:-MAX_REGISTRATIONS]
 
-    def judge(self, token: str | None, notification: Notification) -> Judgement:
+    def judge(self, token: str | None, body: bytes) -> Judgement:
         """What to make of a notification that came with `token`.
 
         A wrong token is forged whatever the body; none at all is forged for a task that is known,
         and a stranger's otherwise.
         """
         registration = self._find(token) if token is not None else None
-        result = notification.result
         if token is not None and registration is None:
             return Judgement(PushVerdict.FORGED, f"{TOKEN_HEADER} is not the one registered")
+        # a stranger's megabytes are not worth the time of reading them
+        notification = read_notification(body if registration else body[:MAX_STRANGE_BYTES])
+        result = notification.result
         if result is None or result.task_id is None:
             return Judgement(PushVerdict.BAD_BODY, notification.problem, registration)
         if registration is None:

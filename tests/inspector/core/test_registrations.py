@@ -5,8 +5,12 @@ import json
 import pytest
 
 from inspector.core.entries import PushVerdict
-from inspector.core.registrations import MAX_REGISTRATIONS, Registration, Registrations
-from inspector.wire.notifications import read_notification
+from inspector.core.registrations import (
+    MAX_REGISTRATIONS,
+    MAX_STRANGE_BYTES,
+    Registration,
+    Registrations,
+)
 
 BODY = json.dumps({"id": "t", "kind": "task", "status": {"state": "working"}}).encode()
 
@@ -40,21 +44,21 @@ def registrations(
     ],
 )
 def test_the_verdict(token: str | None, body: bytes, verdict: PushVerdict) -> None:
-    judgement = registrations("right", "other").judge(token, read_notification(body))
+    judgement = registrations("right", "other").judge(token, body)
     assert judgement.verdict is verdict
     assert bool(judgement.reason) is (verdict is not PushVerdict.ACCEPTED)
 
 
 def test_a_new_token_is_for_any_task() -> None:
     fresh = registrations("right", task_id=None)
-    assert fresh.judge("right", read_notification(BODY)).verdict is PushVerdict.ACCEPTED
-    assert fresh.judge(None, read_notification(BODY)).verdict is PushVerdict.UNKNOWN_TASK
+    assert fresh.judge("right", BODY).verdict is PushVerdict.ACCEPTED
+    assert fresh.judge(None, BODY).verdict is PushVerdict.UNKNOWN_TASK
 
 
 def test_where_any_task_is_expected_a_token_must_come() -> None:
     listening = registrations("right", task_id="another", is_for_any=True)
-    assert listening.judge("right", read_notification(BODY)).verdict is PushVerdict.ACCEPTED
-    assert listening.judge(None, read_notification(BODY)).verdict is PushVerdict.FORGED
+    assert listening.judge("right", BODY).verdict is PushVerdict.ACCEPTED
+    assert listening.judge(None, BODY).verdict is PushVerdict.FORGED
 
 
 @pytest.mark.req("PUSHRX-1")
@@ -69,14 +73,21 @@ def test_where_any_task_is_expected_a_token_must_come() -> None:
     ],
 )
 def test_both_versions_are_read(body: object) -> None:
-    notification = read_notification(json.dumps(body).encode())
-    assert registrations("right").judge("right", notification).verdict is PushVerdict.ACCEPTED
+    judgement = registrations("right").judge("right", json.dumps(body).encode())
+    assert judgement.verdict is PushVerdict.ACCEPTED
+
+
+@pytest.mark.req("PUSHRX-3")
+def test_megabytes_without_a_token_are_not_read() -> None:
+    large = BODY + b" " * MAX_STRANGE_BYTES + b"!"
+    assert registrations("right").judge(None, large).verdict is PushVerdict.FORGED
+    assert registrations("right").judge("right", large).verdict is PushVerdict.BAD_BODY
 
 
 def test_the_oldest_is_forgotten_at_last() -> None:
     many = registrations(*(f"token-{number}" for number in range(MAX_REGISTRATIONS + 1)))
-    assert many.judge("token-0", read_notification(BODY)).verdict is PushVerdict.FORGED
-    assert many.judge("token-1", read_notification(BODY)).verdict is PushVerdict.ACCEPTED
+    assert many.judge("token-0", BODY).verdict is PushVerdict.FORGED
+    assert many.judge("token-1", BODY).verdict is PushVerdict.ACCEPTED
 
 
 def test_a_token_is_not_shown() -> None:
