@@ -58,7 +58,7 @@ KEYS = (
     Key("follow", writing.follow, "t", "ctrl+t", "stream", "Stream, await the answer, or neither"),
     Key("context", writing.context, "n", "ctrl+n", "context", "Keep the context, or begin one"),
     Key("raw", writing.raw, "b", "f6", "raw", "The turn as its JSON-RPC body, to edit as text"),
-    Key("snippets", writing.snippets, "V", "f12", "", "Turns and slots kept for this target"),
+    Key("snippets", writing.snippets, "A", "f12", "", "Turns and slots kept for this target"),
     Key("editor", writing.editor, "E", "ctrl+e", "", "Write the turn in your $EDITOR"),
     Key("get_task", turns.get_task, "T", "", "task", "Ask for the selected task as it is now"),
     Key("resubscribe", turns.resubscribe, "R", "", "", "Follow the selected task's stream again"),
