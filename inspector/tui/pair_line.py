@@ -47,8 +47,7 @@ class PairLine(HorizontalGroup):
 
     def compose(self) -> ComposeResult:
         name, typed = self._first
-        suggester = SuggestFromList(list(self._hints), case_sensitive=False)
-        yield Input(name, placeholder=self._noun, classes="name", compact=True, suggester=suggester)
+        yield Input(name, placeholder=self._noun, classes="name", compact=True)
         yield Input(typed, placeholder="value", classes="value", compact=True)
         if not self.is_text:
             yield Button("auto", classes="kind", compact=True)
@@ -56,6 +55,13 @@ class PairLine(HorizontalGroup):
     def on_mount(self) -> None:
         for field in self.query(Input):
             field.cursor_blink = False
+        self.know(self._hints)
+
+    def know(self, hints: Mapping[str, Hint]) -> None:
+        """Offer the names of `hints`, and of the row's own its value and type."""
+        self._hints = hints
+        names = SuggestFromList(list(hints), case_sensitive=False) if hints else None
+        self.query_one(".name", Input).suggester = names
         self._hint_value()
         self._show_kind()
 

@@ -32,8 +32,10 @@ class PairsTable(VerticalGroup):
             yield self._line()
 
     def know(self, hints: Mapping[str, Hint]) -> None:
-        """Offer `hints` in rows made from now on."""
+        """Offer `hints` in all rows."""
         self._hints = hints
+        for line in self.query(PairLine):
+            line.know(hints)
 
     async def set_pairs(self, pairs: Mapping[str, Json]) -> None:
         """Replace all rows by those that make `pairs`."""

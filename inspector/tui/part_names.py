@@ -20,7 +20,7 @@ def part_name(part: Json) -> tuple[str, str, str]:
         name = text_at(part, "file", "name") or text_at(part, "file", "uri") or "file"
         media_type = text_at(part, "file", "mimeType") or ""
         told = size(len(encoded) * 3 // 4 - encoded[-2:].count("=")) if encoded else ""
-        return kind, safe_line(f"{name}  {media_type}".rstrip()), told
+        return kind, f"{safe_line(name)}  {safe_line(media_type)}".rstrip(), told
     shown = text_at(part, "text") or json.dumps(object_at(part, "data"), ensure_ascii=False)
     line = safe_line(shown)
     if len(line) > MOST_CHARACTERS:

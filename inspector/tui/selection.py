@@ -55,7 +55,10 @@ def selected_turn(workspace: "Workspace") -> Turn | None:
 
 
 def selected_task(workspace: "Workspace") -> KnownTask | None:
-    exchange = selected_exchange(workspace)
-    if exchange is None or exchange.progress.task_id is None:
-        return None
-    return KnownTask(exchange.progress.task_id, exchange.progress.context_id)
+    """Return the task of what is selected; where that told of none, the one told of before."""
+    place = workspace.query_one(Stage).selected
+    for exchange in reversed(workspace.board.exchanges):
+        task_id = exchange.progress.task_id
+        if task_id is not None and (place is None or exchange.id <= place.exchange):
+            return KnownTask(task_id, exchange.progress.context_id)
+    return None
