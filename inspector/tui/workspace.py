@@ -244,7 +244,9 @@ class Workspace(Screen[None]):
         self.is_quit_asked = False
 
     def notice(self, text: str) -> None:
-        self.query_one(KeyBar).notice = text
+        # a command may end after the screen has gone
+        for bar in self.query(KeyBar):
+            bar.notice = text
 
     # Keys, footer and palette
 

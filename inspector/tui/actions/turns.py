@@ -65,10 +65,14 @@ def twice(workspace: "Workspace") -> None:
 
 
 def stop(workspace: "Workspace") -> None:
-    """Cancel the newest task; hang up where a cancel is already out or no task is known."""
-    task, running = workspace.board.open_task, workspace.board.running
-    is_cancelling = any(one.purpose is Purpose.CANCEL for one in running)
-    if task is not None and task.task_id is not None and not is_cancelling:
+    """Cancel the newest task; hang up where that was asked before or no task is known."""
+    board = workspace.board
+    task, running = board.open_task, board.running
+    # an agent may answer a cancel and go on all the same
+    is_asked = bool(running) and any(
+        one.purpose is Purpose.CANCEL and one.id >= running[0].id for one in board.exchanges
+    )
+    if task is not None and task.task_id is not None and not is_asked:
         workspace.run_command(CancelTask(task.task_id, task.context_id))
     elif running and workspace.session is not None:
         for exchange in running:

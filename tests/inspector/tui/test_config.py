@@ -25,7 +25,7 @@ def test_without_a_file_everything_is_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.req("TUI-1")
 def test_theme_symbols_and_keys_are_read(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(
-        'theme = "clear"\nsymbols = "ascii"\n[keys]\nresend = ["Z", "f9"]\nwire = "ctrl+w"\n'
+        'theme = "clear"\nsymbols = "ascii"\n[keys]\nresend = ["Z", "alt+r"]\nwire = "ctrl+w"\n'
     )
     config = read_config(tmp_path)
     keymap = keymap_of(config)
@@ -33,7 +33,7 @@ def test_theme_symbols_and_keys_are_read(tmp_path: Path) -> None:
     assert key_of(keymap, "resend").letters == "Z"
     assert keymap.overrides() == {
         "resend.letters": "Z",
-        "resend.controls": "f9",
+        "resend.controls": "alt+r",
         "wire.letters": "w",
         "wire.controls": "ctrl+w",
     }
