@@ -67,7 +67,7 @@ class SessionsScreen(Screen[Path | None]):
 
     def compose(self) -> ComposeResult:
         yield BlockList(wraps=False, follows=False, id="sessions", empty=EMPTY)
-        yield Input(id="session-line", compact=True)
+        yield Input(id="session-line", compact=True, select_on_focus=False)
         yield Static("", id="session-note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
 
