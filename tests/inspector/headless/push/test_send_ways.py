@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -221,14 +222,25 @@ def test_an_interruption_is_130_and_closes_the_receiver(mock: "Mock") -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.req("PUSHRX-1")
-def test_no_token_is_printed(start_agent: "StartAgent", capsys: Capture) -> None:
+@pytest.mark.req("PUSHRX-1", "SESS-1")
+def test_no_token_is_printed_or_saved(
+    start_agent: "StartAgent",
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     agent = start_agent(agent_that(task("completed")))
     for flags in ((), ("--json",)):
-        assert send(agent.url, "--push", *BRIEFLY, *flags) == 0
-    told = capsys.readouterr()
-    for _, body in agent.requests:
-        if body:
-            config = json.loads(body)["params"]["configuration"]["pushNotificationConfig"]
-            assert len(config["token"]) > 40
-            assert config["token"] not in told.out + told.err
+        assert main(["send", agent.url, ASK, "--push", *BRIEFLY, *flags]) == 0
+    captured = capsys.readouterr()
+    files = [file.read_text() for file in tmp_path.rglob("*.jsonl")]
+    assert len(files) == 2
+    tokens = [
+        json.loads(body)["params"]["configuration"]["pushNotificationConfig"]["token"]
+        for _, body in agent.requests
+        if body
+    ]
+    assert len(set(tokens)) == 2
+    told = "".join((captured.out, captured.err, *files))
+    assert all(len(token) > 40 and token not in told for token in tokens)
