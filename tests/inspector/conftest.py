@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -144,3 +148,40 @@ def start_agent() -> Iterator[StartAgent]:
 
     with _stopping(started):
         yield start
+
+
+BANK = Path(__file__).resolve().parents[2] / "examples" / "bank"
+BANK_SECRET = "between the orchestrator and the bank, 32 bytes"
+PROTECTED = """
+a2a_server:
+  description: A bank
+  auth:
+    type: bearer
+    jwt: {algorithm: HS256, secret: "${JWT_SECRET}", audience: bank}
+"""
+
+
+@pytest.fixture(scope="module")
+def protected_bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a mock that wants a token for `bank`, signed with `bank_secret`."""
+    endpoints = tmp_path_factory.mktemp("bank") / "endpoints.yml"
+    endpoints.write_text(PROTECTED)
+    command = [sys.executable, "-m", "mock_server", "serve", str(BANK), "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--endpoints", str(endpoints)],
+        env={**os.environ, "JWT_SECRET": BANK_SECRET},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        yield process.stdout.readline().split()[1]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="session")
+def bank_secret() -> str:
+    return BANK_SECRET

@@ -1,11 +1,7 @@
 """A protected mock, from the first refusal to a renewed token; all of it by keys."""
 
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
 
 import jwt
@@ -36,36 +32,7 @@ class Server(Protocol):
 StartAgent: TypeAlias = Callable[..., Server]
 
 SECRET = "between the orchestrator and the bank, 32 bytes"
-BANK = Path(__file__).resolve().parents[3] / "examples" / "bank"
 SIZES = ((80, 24), (120, 36), (200, 60))
-ENDPOINTS = """
-a2a_server:
-  description: A bank
-  auth:
-    type: bearer
-    jwt: {algorithm: HS256, secret: "${JWT_SECRET}", audience: bank}
-"""
-
-
-@pytest.fixture(scope="module")
-def bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a mock that wants a token."""
-    endpoints = tmp_path_factory.mktemp("bank") / "endpoints.yml"
-    endpoints.write_text(ENDPOINTS)
-    command = [sys.executable, "-m", "mock_server", "serve", str(BANK), "--port", "0"]
-    process = subprocess.Popen(
-        [*command, "--endpoints", str(endpoints)],
-        env={**os.environ, "JWT_SECRET": SECRET},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout
-    try:
-        yield process.stdout.readline().split()[1]
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def token(seconds: float = 600, secret: str = SECRET, audience: str = "bank") -> str:
@@ -106,8 +73,8 @@ def said(pilot: Pilot[int]) -> list[str]:
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3", "TUI-2")
-async def test_a_missing_token_is_asked_for(bank: str, until: Until) -> None:
-    app = InspectorApp(bank, Connection(is_saved=False))
+async def test_a_missing_token_is_asked_for(protected_bank: str, until: Until) -> None:
+    app = InspectorApp(protected_bank, Connection(is_saved=False))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
         assert "no credentials were sent; the agent wants Bearer" in trouble(pilot)
@@ -134,9 +101,9 @@ async def test_a_missing_token_is_asked_for(bank: str, until: Until) -> None:
     ids=["expired", "another key", "another audience", "opaque"],
 )
 async def test_a_refused_token_is_told_apart(
-    bank: str, until: Until, given: Callable[[], str], told: str
+    protected_bank: str, until: Until, given: Callable[[], str], told: str
 ) -> None:
-    app = InspectorApp(bank, bearing(given()))
+    app = InspectorApp(protected_bank, bearing(given()))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace) and trouble(pilot))
         assert told in trouble(pilot)
@@ -146,9 +113,9 @@ async def test_a_refused_token_is_told_apart(
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
-async def test_a_token_expires_and_one_key_renews_it(bank: str, until: Until) -> None:
+async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until: Until) -> None:
     mint = Mint("HS256", SECRET, {"aud": "bank"}, ttl_seconds=2)
-    app = InspectorApp(bank, Connection(mint=mint, is_saved=False))
+    app = InspectorApp(protected_bank, Connection(mint=mint, is_saved=False))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
         await pilot.press("escape", "escape", "K")
@@ -175,10 +142,10 @@ def notice(pilot: Pilot[int]) -> str:
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
 async def test_a_token_is_made_in_the_dialog(
-    bank: str, until: Until, monkeypatch: pytest.MonkeyPatch
+    protected_bank: str, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BANK_SECRET", SECRET)
-    app = InspectorApp(bank, Connection(is_saved=False))
+    app = InspectorApp(protected_bank, Connection(is_saved=False))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
         await pilot.click(app.screen.query("#kinds Button")[2])
@@ -209,14 +176,14 @@ def fill(pilot: Pilot[int], **values: str) -> None:
     ],
 )
 async def test_what_makes_no_token_is_told_in_the_dialog(
-    bank: str,
+    protected_bank: str,
     until: Until,
     monkeypatch: pytest.MonkeyPatch,
     values: dict[str, str],
     problem: str,
 ) -> None:
     monkeypatch.setenv("BANK_SECRET", SECRET)
-    app = InspectorApp(bank, Connection(is_saved=False))
+    app = InspectorApp(protected_bank, Connection(is_saved=False))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
         await pilot.click(app.screen.query("#kinds Button")[2])
@@ -228,8 +195,8 @@ async def test_what_makes_no_token_is_told_in_the_dialog(
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
-async def test_an_api_key_takes_the_place_of_the_token(bank: str, until: Until) -> None:
-    app = InspectorApp(bank, bearing(token()))
+async def test_an_api_key_takes_the_place_of_the_token(protected_bank: str, until: Until) -> None:
+    app = InspectorApp(protected_bank, bearing(token()))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace) and is_connected(pilot))
         await pilot.press("ctrl+k")
