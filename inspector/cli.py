@@ -126,6 +126,9 @@ def _app_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--session", metavar="ID", help="reopen a saved session; last is the newest"
     )
+    parser.add_argument(
+        "--project", type=Path, metavar="DIR", help="the assistant whose domain types the slots"
+    )
     _add_connection(parser)
     return parser
 

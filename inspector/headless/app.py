@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from inspector.core.sessions import find_session
+from inspector.core.slot_domain import read_slot_domain
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
@@ -18,10 +19,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.target is not None:
         parse_target(arguments.target)
+    if arguments.project is not None:
+        read_slot_domain(arguments.project)
     connection = connection_of(arguments)
     session = (
         None if arguments.session is None else find_session(sessions_folder(), arguments.session)
     )
     from inspector.tui.app import run as run_app
 
-    return run_app(arguments.target, connection, session)
+    return run_app(arguments.target, connection, session, arguments.project)

@@ -7,7 +7,7 @@ comes as fast as an empty app's (inspector.md TUI-3).
 import asyncio
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from inspector.settings import Connection
     from inspector.tui.link import Link
+
+    # What a target's name stands for, or with True the address that a session recorded
+    Resolve: TypeAlias = Callable[[str, bool], tuple[str, Connection]]
 
 # From here on the three columns stand side by side.
 WIDE_COLUMNS = 110
@@ -59,10 +62,14 @@ class InspectorApp(App[int]):
         target: str | None = None,
         connection: "Connection | None" = None,
         session: "Path | None" = None,
+        project: "Path | None" = None,
+        resolve: "Resolve | None" = None,
     ) -> None:
         super().__init__()
+        self.project = project
         self._target = target
         self._connection = connection
+        self._resolve = resolve or self._as_typed
         self._session = session
         self.opened = ExitStack()
         for theme in THEMES.values():
@@ -103,19 +110,31 @@ class InspectorApp(App[int]):
 
     def connect(self, target: str) -> None:
         """Show the main screen on `target`, or the start screen with what is wrong with it."""
-        from inspector.settings import Connection
         from inspector.tui.link import open_link
 
-        connection = self._connection or Connection()
-        self._show(lambda: open_link(target, connection, self.tell_unsaved), target)
+        def open_it() -> "Link":
+            address, connection = self._resolve(target, False)
+            return open_link(address, connection, self.tell_unsaved)
+
+        self._show(open_it, target)
 
     def reopen(self, path: "Path", target: str | None = None) -> None:
         """Show the main screen as a saved session left it, to go on at its target or `target`."""
-        from inspector.settings import Connection
+        from inspector.core.session_files import read_header
         from inspector.tui.link import reopen_link
 
-        connection = self._connection or Connection()
-        self._show(lambda: reopen_link(path, connection, self.tell_unsaved, target), target or "")
+        def open_it() -> "Link":
+            is_recorded = target is None
+            told = read_header(path).target if target is None else target
+            address, connection = self._resolve(told, is_recorded)
+            return reopen_link(path, connection, self.tell_unsaved, address)
+
+        self._show(open_it, target or "")
+
+    def _as_typed(self, target: str, _: bool) -> "tuple[str, Connection]":
+        from inspector.settings import Connection
+
+        return target, self._connection or Connection()
 
     def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
         from inspector.tui.actions.showing import draw_with
@@ -136,7 +155,7 @@ class InspectorApp(App[int]):
             started=recording.started,
             now_ms=link.now_ms,
             keymap=keymap_of(self.config),
-            connection=self._connection,
+            connection=link.connection,
         )
         self.set_keymap(workspace.keymap.overrides())
         workspace.recorded_in = recording.path
@@ -196,9 +215,11 @@ def run(
     target: str | None = None,
     connection: "Connection | None" = None,
     session: "Path | None" = None,
+    project: "Path | None" = None,
+    resolve: "Resolve | None" = None,
 ) -> int:
     """Run the app until the user leaves it; returns the exit status."""
-    app = InspectorApp(target, connection, session)
+    app = InspectorApp(target, connection, session, project, resolve)
     # who quits while the bank starts leaves before it is up; it is stopped here then
     with app.opened:
         return app.run() or 0

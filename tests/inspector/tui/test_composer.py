@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 WIDE = (160, 60)
+BANK = Path(__file__).parents[3] / "examples" / "bank"
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 
@@ -282,6 +283,25 @@ async def test_type_known_from_the_agent_is_kept_and_a_wrong_value_marked(
         line = pilot.app.screen.query(PairLine).first()
         assert line.value() == "051"
         assert line.query_one(".value", Input).placeholder == "now 050"
+
+
+@pytest.mark.req("COMP-1a")
+async def test_project_types_the_slots_and_offers_their_values(
+    server: "RawServer", until: Until
+) -> None:
+    async with InspectorApp(server.url, project=BANK).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("ctrl+s")
+        await write(pilot, "account")
+        await pilot.press("tab")
+        line = pilot.app.screen.query(PairLine).first()
+        assert line.query_one(".value", Input).placeholder == "checking | savings"
+        await write(pilot, "50")
+        assert line.has_class("-odd")
+        assert line.value() == "50"
+        await pilot.press("backspace", "backspace", *"savings")
+        assert not line.has_class("-odd")
+        assert str(line.query_one(Button).label) == "choice"
 
 
 @pytest.mark.req("COMP-1", "CONN-5")
