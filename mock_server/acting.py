@@ -10,9 +10,9 @@ from mock_server.actions.opening import open_actions
 from mock_server.actions.runner import Awaited, RunAction
 from mock_server.actions.story import Story
 from mock_server.dialogue.action_server import ActionServerKind
-from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.language_model import Generate, Generation
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.llm.opening import open_language_model
 from mock_server.project.load import Project

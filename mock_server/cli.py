@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
+from mock_server import argument_types
 from mock_server.profiles import PROFILES, RASA
 
 # argparse has no public name for what add_subparsers returns
@@ -17,7 +18,6 @@ EXIT_UNREAD = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 DEFAULT_PORT = 5005
-LAST_PORT = 65535
 DEFAULT_MAX_BODY = 10 * 1024 * 1024
 
 
@@ -58,7 +58,9 @@ def _add_serve(commands: Commands) -> None:
     serve = commands.add_parser("serve", help="serve a project as an A2A sub agent")
     serve.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
     serve.add_argument("--interface", default="127.0.0.1", help="address to listen on")
-    serve.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    serve.add_argument(
+        "--port", type=argument_types.port, default=DEFAULT_PORT, help="0 picks a free one"
+    )
     serve.add_argument("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
     serve.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
     serve.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
@@ -79,14 +81,14 @@ def _add_serve(commands: Commands) -> None:
     )
     serve.add_argument(
         "--load-delay",
-        type=_seconds,
+        type=argument_types.seconds,
         default=0.0,
         metavar="SECONDS",
         help="how long no model is loaded: placeholder card, failing turns",
     )
     serve.add_argument(
         "--max-body",
-        type=_byte_count,
+        type=argument_types.byte_count,
         default=DEFAULT_MAX_BODY,
         metavar="BYTES",
         help="longest request that is read (default 10 MiB)",
@@ -196,7 +198,7 @@ def _add_replicas(commands: Commands) -> None:
     )
     replicas.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
     replicas.add_argument(
-        "--replicas", type=_count, default=2, metavar="N", help="how many (default 2)"
+        "--replicas", type=argument_types.count, default=2, metavar="N", help="how many (default 2)"
     )
     replicas.add_argument(
         "--routing",
@@ -205,7 +207,9 @@ def _add_replicas(commands: Commands) -> None:
         help="by contextId, or each request to the next replica",
     )
     replicas.add_argument("--interface", default="127.0.0.1", help="address the router listens on")
-    replicas.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    replicas.add_argument(
+        "--port", type=argument_types.port, default=DEFAULT_PORT, help="0 picks a free one"
+    )
     replicas.add_argument("--url", help="address that the card gives (default: the router's)")
     replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
     replicas.add_argument("--profile", choices=[*PROFILES], default=RASA.name)
@@ -215,34 +219,6 @@ def _add_replicas(commands: Commands) -> None:
     replicas.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
     replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")
     replicas.add_argument("--log-format", choices=["text", "json"], default="text")
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: expected 0 to {LAST_PORT}")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return int(text)
-
-
-def _byte_count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes above 0")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more")
-    return seconds
 
 
 class _Version(argparse.Action):

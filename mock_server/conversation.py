@@ -8,14 +8,9 @@ from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
 from mock_server.actions.story import Story
 from mock_server.dialogue.engine import UserMessage, advance, open_session
-from mock_server.dialogue.events import (
-    ActionRequested,
-    ActionResult,
-    Event,
-    SlotSet,
-    SlotSource,
-)
+from mock_server.dialogue.events import ActionRequested, Event, SlotSet, SlotSource
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
 from mock_server.dialogue.turn import Steps

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import os
 import socket
 import ssl
@@ -18,6 +17,7 @@ from mock_server.actions.opening import Actions, open_actions
 from mock_server.card import card_of, placeholder
 from mock_server.dialogue.language_model import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
+from mock_server.garbage import settle_garbage
 from mock_server.llm.opening import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.project.load import Project, content_hash, load_project
@@ -38,8 +38,6 @@ from mock_server.web.server import Server, serve_until_signal
 from mock_server.web.tls import tls_context
 
 EXIT_CONFIGURATION = 2
-# Finished tasks are kept as bytes, so there is little garbage to look for.
-COLLECT_AFTER_ALLOCATIONS = 50_000
 RELAXED = (
     "taking start_session_after_expiry as false and a description as given where the "
     "project says neither; a real server refuses to start on it"
@@ -194,7 +192,7 @@ async def _serve_with(
             if settings.watch_card:
                 stage.renew_card(card_of(saved, url))
 
-        _settle_garbage()
+        settle_garbage()
         async with (
             stage.loading(settings.load_delay_seconds),
             _reloading(settings, project, service, actions, renew),
@@ -242,12 +240,6 @@ def _site(settings: Settings, project: Project, url: str) -> Site:
         token=settings.auth_token,
         put_model=put_model,
     )
-
-
-def _settle_garbage() -> None:
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER_ALLOCATIONS, 50, 100)
 
 
 def _announce(line: str) -> None:

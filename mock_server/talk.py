@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from mock_server.acting import Outside, acting
 from mock_server.conversation import Conversation
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import Understood, Warned
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow

@@ -14,7 +14,7 @@ from mock_server.actions import leash
 from mock_server.actions.client import ActionClient
 from mock_server.actions.webhook import ActionCall, failed
 from mock_server.dialogue.action_server import ActionServer
-from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.errors import ActionServerFailed
 
 START_SECONDS = 60.0

@@ -13,8 +13,9 @@ from mock_server.actions.webhook import (
     failed,
     read_reply,
 )
-from mock_server.dialogue.events import ActionResult
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import ActionResult
 
 DOMAIN_IS_MISSING = 449
 LONGEST_REASON = 200

@@ -9,8 +9,8 @@ from mock_server.actions.runner import Awaited, Progress, RunAction, run_stub
 from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.action_server import ActionServer, ActionServerKind
-from mock_server.dialogue.events import ActionResult
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stubs
 

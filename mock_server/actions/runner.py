@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from mock_server.actions.story import Story
 from mock_server.dialogue.circumstances import holds
-from mock_server.dialogue.events import ActionResult, Utterance
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import StubBranch, Stubs, UnstubbedActions
 

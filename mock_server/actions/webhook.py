@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from mock_server.actions.story import Story
 from mock_server.actions.tracker import encode_buttons, encode_tracker
-from mock_server.dialogue.events import ActionResult, Utterance
-from mock_server.dialogue.model import Assistant, Button, Json, Variation
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Button, Json, Variation
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 
 VERSION = "3.21.1"

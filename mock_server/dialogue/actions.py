@@ -4,14 +4,13 @@ from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.events import (
     ActionExecuted,
     ActionRequested,
-    ActionResult,
     BotUttered,
     SlotSet,
     SlotSource,
-    Utterance,
     Warned,
 )
 from mock_server.dialogue.lifecycle import fail
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.turn import Answer, Steps, Turn
 from mock_server.dialogue.utterances import utter
 

@@ -4,6 +4,7 @@ A script is a pattern of its own that a flow calls. It keeps the conversation un
 fails, or its caller's `exit_if` holds; a digression interrupts it like any question.
 """
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     BotUttered,
     Frame,
@@ -16,7 +17,7 @@ from mock_server.dialogue.events import (
     Warned,
 )
 from mock_server.dialogue.lifecycle import fail, finish, go_on, next_step
-from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, Assistant, CallStep, Json
+from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, CallStep, Json
 from mock_server.dialogue.stack import Stack, active_frame, index_of
 from mock_server.dialogue.templates import fill
 from mock_server.dialogue.turn import Answer, Steps, Turn

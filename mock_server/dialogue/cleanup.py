@@ -6,6 +6,7 @@ Each rule is one function that sorts one kind of command into a `Plan`.
 from collections.abc import Mapping, Sequence
 
 from mock_server.dialogue.agents import agent_call, waiting_agent
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -20,7 +21,7 @@ from mock_server.dialogue.commands import (
 )
 from mock_server.dialogue.events import FrameType
 from mock_server.dialogue.filling import fill
-from mock_server.dialogue.model import Assistant, CollectStep, Json
+from mock_server.dialogue.model import CollectStep, Json
 from mock_server.dialogue.plan import Plan, Situation
 from mock_server.dialogue.stack import active_frame, active_group, asked_slot, roots
 from mock_server.dialogue.state import DialogueState

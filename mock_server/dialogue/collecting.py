@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import SlotSet, SlotSource
 from mock_server.dialogue.lifecycle import fail, go_on
-from mock_server.dialogue.model import Assistant, CollectStep, Json, Rejection, Slot, SlotValidation
+from mock_server.dialogue.model import CollectStep, Json, Rejection, Slot, SlotValidation
 from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN
 from mock_server.dialogue.turn import Steps, Turn
 

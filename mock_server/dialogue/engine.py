@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from mock_server.dialogue.actions import record_outcome
 from mock_server.dialogue.application import apply_plan
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.cleanup import clean_up
 from mock_server.dialogue.commands import Command
 from mock_server.dialogue.events import (
     ActionExecuted,
     ActionRequested,
-    ActionResult,
     Event,
     Frame,
     FrameMoved,
@@ -29,8 +29,9 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.language_model import Generation
 from mock_server.dialogue.lifecycle import cancel_frames
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.moved_steps import moved_step
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.stack import index_of, is_root
 from mock_server.dialogue.state import DialogueState, apply
 from mock_server.dialogue.steps import run_until_listening

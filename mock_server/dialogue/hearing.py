@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from mock_server.dialogue import lexicon
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import (
     CommandSyntaxError,
     is_set_slots,
     parse_set_slots,
 )
-from mock_server.dialogue.model import Assistant, Button, Flow, Slot, SlotType
+from mock_server.dialogue.model import Button, Flow, Slot, SlotType
 from mock_server.dialogue.stack import active_frame, active_group, asked_slot, collects_of
 from mock_server.dialogue.state import DialogueState
 

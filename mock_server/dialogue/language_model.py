@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 
 TIMEOUT_SECONDS = 30.0

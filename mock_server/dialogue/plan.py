@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, SetSlot
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import CommandDropped
-from mock_server.dialogue.model import Assistant, Flow, Json
+from mock_server.dialogue.model import Flow, Json
 from mock_server.dialogue.stack import Stack, active_group
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import Document

@@ -3,6 +3,7 @@
 import json
 import re
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import (
     CommandSyntaxError,
     is_set_slots,
@@ -18,7 +19,7 @@ from mock_server.dialogue.commands import (
     SetSlot,
     StartFlow,
 )
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 
 INVALID_INTENT = "cannot_handle_invalid_intent"
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     BotUttered,
     Event,
@@ -18,7 +19,7 @@ from mock_server.dialogue.events import (
     SlotSet,
     UserUttered,
 )
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 
 
 @dataclass(frozen=True, slots=True)

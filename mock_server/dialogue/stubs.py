@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import Utterance
 from mock_server.errors import NOWHERE, Location
 
 OF_CASE = "::"

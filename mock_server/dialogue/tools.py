@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from mock_server.dialogue.assistant import ToolBranch
 from mock_server.dialogue.events import Frame, SlotSet, SlotSource, Warned
 from mock_server.dialogue.lifecycle import fail, go_on
-from mock_server.dialogue.model import Json, ToolBranch, ToolStep
+from mock_server.dialogue.model import Json, ToolStep
 from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.templates import evaluate_expression
 from mock_server.dialogue.turn import Answer, Steps, Turn

@@ -3,17 +3,11 @@
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.events import (
-    ActionResult,
-    Event,
-    Frame,
-    FrameInserted,
-    FramePushed,
-    FrameType,
-    Warned,
-)
-from mock_server.dialogue.model import END, Assistant, Json, Step
+from mock_server.dialogue.events import Event, Frame, FrameInserted, FramePushed, FrameType, Warned
+from mock_server.dialogue.model import END, Json, Step
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.stack import Stack, asked_slot, context_of
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import Document

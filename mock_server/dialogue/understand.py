@@ -4,21 +4,17 @@ The order is that of flows.md §7, with two turns. A correction, a wish to stop 
 another flow are heard before an answer; free text, which everything could be, is the last resort.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rapidfuzz import fuzz, process
-
 from mock_server.dialogue import answers, lexicon, phrases
 from mock_server.dialogue.agents import waiting_agent
-from mock_server.dialogue.circumstances import holds
-from mock_server.dialogue.command_language import fill_command, value_of
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.command_language import value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
     ChitChat,
-    Command,
     ContinueAgent,
     HumanHandoff,
     RepeatLastBotMessages,
@@ -38,16 +34,14 @@ from mock_server.dialogue.flow_wishes import (
 )
 from mock_server.dialogue.hearing import Hearing
 from mock_server.dialogue.language_model import Generation
-from mock_server.dialogue.model import Assistant, SlotType, UnderstandRule
+from mock_server.dialogue.model import SlotType
+from mock_server.dialogue.side_file import Outcome, by_rules
 from mock_server.dialogue.slash import read_slash
 from mock_server.dialogue.state import DialogueState
 
 TOO_LONG = "rasa_internal_error_user_input_too_long"
 SHORT = 4
 EMPTY = "rasa_internal_error_user_input_empty"
-
-Outcome: TypeAlias = tuple[tuple[Command, ...], str]
-"""The commands of a rule, none if it does not fire, and the reason either way."""
 
 Rule: TypeAlias = Callable[[Hearing], Outcome]
 
@@ -95,36 +89,6 @@ def _length(hearing: Hearing) -> Outcome:
         info = (("max_characters", limit),)
         return (ReportError(TOO_LONG, info),), f"{len(hearing.text)} of {limit} characters"
     return (), "the message is neither empty nor too long"
-
-
-def _side_file(hearing: Hearing) -> Outcome:
-    for rule in hearing.assistant.understand:
-        commands, reason = _by_rule(rule, hearing.text)
-        if commands and holds(rule.when, hearing.state):
-            return commands, f"{rule.location}: {reason}"
-    count = len(hearing.assistant.understand)
-    return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
-
-
-def _by_rule(rule: UnderstandRule, text: str) -> Outcome:
-    if rule.match is not None:
-        match = re.search(rule.match, text)
-        if match is None:
-            return (), ""
-        groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
-        filled = (fill_command(command, groups) for command in rule.commands)
-        return tuple(c for c in filled if c is not None), f"{match[0]!r} matches"
-    plain = lexicon.normalized(text)
-    like = process.extractOne(
-        plain,
-        [lexicon.normalized(example) for example in rule.examples],
-        scorer=fuzz.ratio,
-        score_cutoff=100 * rule.threshold,
-    )
-    if like is None:
-        return (), ""
-    filled = (fill_command(command, {}) for command in rule.commands)
-    return tuple(c for c in filled if c is not None), f"like {like[0]!r} by {like[1]:.0f} %"
 
 
 def _button(hearing: Hearing) -> Outcome:
@@ -250,7 +214,7 @@ def _free_text(hearing: Hearing) -> Outcome:
 _SURE_RULES: tuple[tuple[str, Rule], ...] = (
     ("slash", _slash),
     ("length", _length),
-    ("mock.yml", _side_file),
+    ("mock.yml", by_rules),
 )
 _GUESSING_RULES: tuple[tuple[str, Rule], ...] = (
     ("button", _button),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
 from mock_server.e2e.model import CaseFile, Named
 from mock_server.e2e.names import check_names
 from mock_server.e2e.reading import is_test_file, read_case_file, read_conftest

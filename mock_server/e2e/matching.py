@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     ActionExecuted,
     BotUttered,
@@ -17,7 +18,7 @@ from mock_server.dialogue.events import (
     Listened,
     SlotSet,
 )
-from mock_server.dialogue.model import END, Assistant, Json, LinkStep
+from mock_server.dialogue.model import END, Json, LinkStep
 from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.state import DialogueState, apply
 from mock_server.e2e.model import (

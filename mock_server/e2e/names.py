@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import assert_never
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
-from mock_server.dialogue.model import Assistant
 from mock_server.e2e.matching import LISTEN
 from mock_server.e2e.model import (
     ActionRuns,

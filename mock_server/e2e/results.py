@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import Event
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 from mock_server.e2e.matching import observe, unmet
 from mock_server.e2e.model import Case, Expectation, JudgeNeeded
 from mock_server.errors import Location

@@ -6,8 +6,9 @@ from functools import partial
 
 import httpx
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.language_model import Generate, Generation, LanguageModel
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
 from mock_server.llm.prompt import prompt, read_answer
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command, value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
@@ -21,7 +22,7 @@ from mock_server.dialogue.commands import (
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.hearing import collected_in_order
 from mock_server.dialogue.language_model import Generation
-from mock_server.dialogue.model import Assistant, Flow, Slot, SlotFiller, SlotType
+from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
 from mock_server.dialogue.stack import active_frame, asked_slot
 from mock_server.dialogue.state import DialogueState
 from mock_server.errors import ConditionError, TemplateFailed

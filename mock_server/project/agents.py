@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mock_server.dialogue.assistant import ToolBranch
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     END,
@@ -12,7 +13,6 @@ from mock_server.dialogue.model import (
     CallStep,
     Flow,
     Json,
-    ToolBranch,
 )
 from mock_server.errors import NOWHERE, Location
 from mock_server.project.circumstances import read_when

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
-from mock_server.dialogue.model import Assistant, Slot
+from mock_server.dialogue.model import Slot
 from mock_server.dialogue.stubs import action_of
 from mock_server.errors import Problem, ProjectError
 from mock_server.project.agents import read_agents, with_agents

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mock_server.dialogue.action_server import ActionServer
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.language_model import LanguageModel
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault

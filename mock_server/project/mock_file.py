@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import TypeVar
 
 from mock_server.dialogue.action_server import ActionServer
+from mock_server.dialogue.assistant import RejectedScope, ToolBranch, UnderstandRule
 from mock_server.dialogue.language_model import LanguageModel
-from mock_server.dialogue.model import Flow, RejectedScope, ToolBranch, UnderstandRule
+from mock_server.dialogue.model import Flow
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions
 from mock_server.faults.fault import Fault
 from mock_server.project.action_server import read_choice

@@ -2,9 +2,10 @@
 
 import re
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import CommandSyntaxError, is_set_slots, parse_set_slots
 from mock_server.dialogue.commands import SetSlot
-from mock_server.dialogue.model import Assistant, SlotType
+from mock_server.dialogue.model import SlotType
 from mock_server.dialogue.slash import INTENT, SESSION_INTENTS
 from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue

@@ -2,13 +2,7 @@
 
 from dataclasses import replace
 
-from mock_server.dialogue.model import (
-    Json,
-    Rejection,
-    Slot,
-    SlotType,
-    SlotValidation,
-)
+from mock_server.dialogue.model import Json, Rejection, Slot, SlotType, SlotValidation
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.findings import Findings, suggestion

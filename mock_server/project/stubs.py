@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from mock_server.dialogue.events import Utterance
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import Utterance
 from mock_server.dialogue.stubs import Stub, StubBranch
 from mock_server.project.buttons import read_buttons
 from mock_server.project.circumstances import read_match, read_when

@@ -2,9 +2,9 @@
 
 import re
 
+from mock_server.dialogue.assistant import UnderstandRule
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
-from mock_server.dialogue.model import UnderstandRule
 from mock_server.project.circumstances import read_match, read_when
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind

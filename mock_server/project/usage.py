@@ -4,8 +4,9 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
-from mock_server.dialogue.model import Assistant, CollectStep, Json, Variation
+from mock_server.dialogue.model import CollectStep, Json, Variation
 from mock_server.dialogue.templates import HOLE
 from mock_server.project.domain import Domain
 from mock_server.project.findings import Findings, suggestion

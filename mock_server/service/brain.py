@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from mock_server.actions.runner import RunAction
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import Frame
 from mock_server.dialogue.language_model import Generate
-from mock_server.dialogue.model import Assistant
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from structlog.stdlib import get_logger
 
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.state import initial_state
 from mock_server.service.conversation import Conversation
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from structlog.stdlib import get_logger
 
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
 from mock_server.service.live_task import LiveTask
 from mock_server.service.world import World
 from mock_server.tasks.log import StatusUpdate

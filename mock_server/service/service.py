@@ -5,22 +5,23 @@ above all from the look-up of a repeated message to the entry of the new one (TU
 """
 
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import Self
 
 from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import RunAction
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.brain import Brain
 from mock_server.service.conversations import Conversations
 from mock_server.service.feed import Feed
 from mock_server.service.live_task import LiveTask
+from mock_server.service.output_modes import admits_output
 from mock_server.service.push_desk import PushDesk
 from mock_server.service.refusal import NO_ROOM, NOT_READY
+from mock_server.service.register import Register
 from mock_server.service.shelf import Limits, Shelf
 from mock_server.service.snapshot import Snapshot, snapshot
 from mock_server.service.store import TaskStore
@@ -29,17 +30,16 @@ from mock_server.service.traces import Traces
 from mock_server.service.turn import Turn
 from mock_server.service.turns import Key, Memory, Turns
 from mock_server.service.world import World
-from mock_server.tasks.log import StatusUpdate, continued, submitted
+from mock_server.tasks.log import StatusUpdate
 from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.report import CancelReason
-from mock_server.tasks.task import Message, Task
+from mock_server.tasks.task import Message
 from mock_server.wire import rpc_errors
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
 logger = get_logger("a2a_server")
 
 TASK_LIFETIME_SECONDS = 3600
-OUTPUT_MODES = ("text/plain", "application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class Service:
         self._store = TaskStore(
             Limits(lifetime_seconds), world.elapsed_seconds, notifier and notifier.forget
         )
+        self._register = Register(self._store, world, settings.profile)
         self.push = PushDesk(self._store, notifier, settings.profile)
         self._replays: Shelf[Key] = Shelf(Limits(settings.replay_seconds), world.elapsed_seconds)
         self._is_closing = False
@@ -171,7 +172,7 @@ class Service:
 
     def get(self, operation: GetTask) -> Snapshot:
         """The task as it is now, its whole history included."""
-        match self._found(operation.task_id):
+        match self._register.find(operation.task_id):
             case LiveTask(task=task):
                 return snapshot(task)
             case Snapshot() as settled:
@@ -179,7 +180,7 @@ class Service:
 
     def resubscribe(self, operation: Resubscribe) -> Subscription:
         """What happens from now on; of a task that waits for nobody, the task and no more."""
-        match self._found(operation.task_id):
+        match self._register.find(operation.task_id):
             case LiveTask() as live:
                 return Subscription(live.task, live, position=len(live.updates))
             case Snapshot(state=state) if state.is_terminal:
@@ -189,7 +190,7 @@ class Service:
 
     def cancel(self, operation: CancelTask) -> Snapshot:
         """Cancel the turn that runs or waits in the queue, or the task that awaits an answer."""
-        match self._found(operation.task_id):
+        match self._register.find(operation.task_id):
             case LiveTask() as live:
                 self._turns.cancel(live.task.id, CancelReason.ORCHESTRATOR)
             case Snapshot(context_id=context_id, state=state):
@@ -200,17 +201,13 @@ class Service:
                 self._turns.cancel_resting(conversation, resting)
         return self.get(GetTask(operation.task_id))
 
-    def _found(self, task_id: str) -> LiveTask | Snapshot:
-        found = self._store.find(task_id)
-        if found is None:
-            raise rpc_errors.task_not_found()
-        return found
-
     def _begin(self, operation: SendMessage, checked: Checked | None) -> LiveTask | Snapshot:
         """Put the message in its context's queue, or find what it was answered with."""
-        if not _admits_output(operation.accepted_output_modes):
+        if not admits_output(operation.accepted_output_modes):
             raise rpc_errors.content_type_not_supported()
-        message = replace(operation.message, context_id=self._context_of(operation.message))
+        message = replace(
+            operation.message, context_id=self._register.context_of(operation.message)
+        )
         key = (message.context_id or "", message.message_id)
         if self._turns.is_in_flight(key):
             logger.warning(
@@ -225,14 +222,6 @@ class Service:
             checked,
             operation,
         )
-
-    def _context_of(self, message: Message) -> str:
-        if not message.task_id:
-            return message.context_id or self._world.make_id()
-        context_id = self._store.context_of(message.task_id)
-        if context_id is None or message.context_id not in (context_id, None, ""):
-            raise rpc_errors.unknown_task(message.task_id)
-        return context_id
 
     def _enqueue(
         self,
@@ -255,25 +244,6 @@ class Service:
         return self._turns.begin(turn, key, reading, operation.authorized_until)
 
     def _open(self, message: Message, checked: Checked | None) -> LiveTask:
-        task = self._task_of(message)
+        task = self._register.task_of(message)
         self.push.open(task, checked)
         return LiveTask(task, self.push.tell)
-
-    def _task_of(self, message: Message) -> Task:
-        """A new task, or the one that the message names, where the profile goes on with it."""
-        if not (message.task_id and self.profile.continues_tasks):
-            return submitted(self._world.make_id(), message, message.task_id)
-        match self._found(message.task_id):
-            case LiveTask():
-                raise rpc_errors.unsupported()
-            case Snapshot(state=state) if state.is_terminal:
-                raise rpc_errors.is_terminal(message.task_id, state)
-            case Snapshot(task=task):
-                return continued(task, message, self._world.now())
-
-
-def _admits_output(modes: tuple[str, ...]) -> bool:
-    patterns = [mode.partition(";")[0].strip().lower() for mode in modes]
-    return not patterns or any(
-        fnmatchcase(offered, pattern) for offered in OUTPUT_MODES for pattern in patterns
-    )

@@ -6,10 +6,11 @@ from dataclasses import replace
 from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import Awaited, ChunkStreamed, Paused
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
-from mock_server.dialogue.events import ActionRequested, ActionResult, Event, Warned
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.events import ActionRequested, Event, Warned
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import initial_state
 from mock_server.dialogue.understand import needs_model
 from mock_server.faults.handling import AS_USUAL, Handling

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mock_server.dialogue.model import Assistant, Flow, Json
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Flow, Json
 
 DEFAULT_NAME = "Rasa Agent"
 DEFAULT_VERSION = "1.0.0"

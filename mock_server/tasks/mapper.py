@@ -21,14 +21,9 @@ active when they were activated during the turn.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from mock_server.dialogue.events import (
-    Event,
-    FlowCompleted,
-    Frame,
-    FrameInserted,
-    FramePushed,
-)
-from mock_server.dialogue.model import PATTERN_PREFIX, RejectedScope
+from mock_server.dialogue.assistant import RejectedScope
+from mock_server.dialogue.events import Event, FlowCompleted, Frame, FrameInserted, FramePushed
+from mock_server.dialogue.model import PATTERN_PREFIX
 from mock_server.tasks.task import TaskState
 
 CANNOT_HANDLE = "pattern_cannot_handle"

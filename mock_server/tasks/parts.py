@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.slots import coerce_bounded
 from mock_server.errors import InvalidSlotValue
 from mock_server.tasks.json_text import parse_json

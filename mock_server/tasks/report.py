@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import BotUttered, Event, FlowCompleted
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.model import Json
 from mock_server.tasks.mapper import (
     CANNOT_HANDLE,
     INTERNAL_ERROR,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command
 from mock_server.dialogue.events import (
     CommandDropped,
@@ -13,7 +14,6 @@ from mock_server.dialogue.events import (
     RuleTried,
     Understood,
 )
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 from mock_server.tasks.mapper import Rule, TurnOutcome, active_flow, candidates, task_state
 from mock_server.tasks.report import persisted_slots, utterances, visible_slots

@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mock_server.dialogue.model import Assistant, Json
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.service.conversation import Conversation
 from mock_server.service.service import Service

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -22,7 +22,8 @@ import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.actions.story import Story
-from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.profiles import Profile
 from mock_server.project.assemble import assemble
@@ -38,7 +39,8 @@ from mock_server.web.listener import bind, port_of
 from mock_server.web.management import status
 from mock_server.web.server import Server
 
-DOMAIN = """
+SMALL_BANK = {
+    "domain.yml": """
 slots:
   recipient: {type: text}
 responses:
@@ -46,8 +48,8 @@ responses:
   utter_sent: [{text: "Sent to {recipient}."}]
   utter_checked: [{text: "All is well."}]
 actions: [action_check, action_explain]
-"""
-FLOWS = """
+""",
+    "data/flows.yml": """
 flows:
   transfer_money:
     description: send money to somebody
@@ -66,6 +68,20 @@ flows:
     run_pattern_completed: false
     steps:
       - action: action_explain
+""",
+    "endpoints.yml": """
+a2a_server:
+  description: A small bank
+""",
+}
+SESSION = """
+session_config:
+  start_session_after_expiry: false
+"""
+STUBS = """
+actions:
+  action_check: {delay_seconds: 1.5}
+  action_explain: {stream: ["Your ", "fee."]}
 """
 
 
@@ -127,14 +143,21 @@ class Limits(TypedDict, total=False):
     profile: Profile
 
 
+@pytest.fixture(scope="session")
+def small_bank() -> Assistant:
+    """The assistant of nearly all tests here: one question, one slow action, one that streams."""
+    return assemble(SMALL_BANK)
+
+
 @pytest.fixture
-def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
+def serving(small_bank: Assistant) -> Callable[..., AbstractAsyncContextManager[Mock]]:
     """Serve the small assistant; the keywords are those of `Site` and of the service."""
-    return _serving
+    return partial(_serving, small_bank)
 
 
 @asynccontextmanager
 async def _serving(
+    assistant: Assistant,
     *,
     max_body_bytes: int = 100_000,
     ping_seconds: float = 15.0,
@@ -143,7 +166,6 @@ async def _serving(
     notifier: Notifier | None = None,
     **settings: Unpack[Limits],
 ) -> AsyncGenerator[Mock]:
-    assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
     card = agent_card(
@@ -175,29 +197,23 @@ async def _serving(
                 listener.close()
 
 
-ENDPOINTS = """
-a2a_server:
-  description: A small bank
-"""
-SESSION = """
-session_config:
-  start_session_after_expiry: false
-"""
-STUBS = """
-actions:
-  action_check: {delay_seconds: 1.5}
-  action_explain: {stream: ["Your ", "fee."]}
-"""
+@pytest.fixture(scope="session")
+def write_small_bank() -> Callable[[Path, Mapping[str, str]], None]:
+    """Write the small assistant into a folder that `a2a-mock serve` takes, with more files."""
+
+    def write(folder: Path, more: Mapping[str, str]) -> None:
+        domain = SMALL_BANK["domain.yml"] + SESSION
+        for name, text in {**SMALL_BANK, "domain.yml": domain, **more}.items():
+            file = folder / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    return write
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """The small assistant as a folder that `a2a-mock serve` takes."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "flows.yml").write_text(FLOWS)
-    (tmp_path / "domain.yml").write_text(DOMAIN + SESSION)
-    (tmp_path / "endpoints.yml").write_text(ENDPOINTS)
-    (tmp_path / "mock.yml").write_text(STUBS)
+def project(tmp_path: Path, write_small_bank: Callable[[Path, Mapping[str, str]], None]) -> Path:
+    write_small_bank(tmp_path, {"mock.yml": STUBS})
     return tmp_path
 
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -24,32 +24,7 @@ from mock_server.router import find_haproxy
 
 Json = dict[str, Any]
 
-DOMAIN = """
-slots:
-  recipient: {type: text}
-responses:
-  utter_ask_recipient: [{text: "To whom?"}]
-  utter_sent: [{text: "Sent to {recipient}."}]
-actions: [action_check]
-session_config: {start_session_after_expiry: false}
-"""
-FLOWS = """
-flows:
-  transfer_money:
-    description: send money to somebody
-    run_pattern_completed: false
-    steps:
-      - collect: recipient
-      - action: utter_sent
-  check_account:
-    description: check the account
-    run_pattern_completed: false
-    steps:
-      - action: action_check
-"""
 FILES = {
-    "domain.yml": DOMAIN,
-    "data/flows.yml": FLOWS,
     "endpoints.yml": "a2a_server: {description: A bank, push_notifications_enabled: true}\n",
     "mock.yml": "actions:\n  action_check: {delay_seconds: 60}\n",
 }
@@ -72,15 +47,16 @@ class Router:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(
+    tmp_path_factory: pytest.TempPathFactory,
+    write_small_bank: Callable[[Path, Mapping[str, str]], None],
+) -> Path:
     try:
         find_haproxy()
     except StartError as reason:
         pytest.skip(str(reason))
     folder = tmp_path_factory.mktemp("bank")
-    (folder / "data").mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
+    write_small_bank(folder, FILES)
     return folder
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import Paused, Progress
-from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 
 pytestmark = pytest.mark.anyio

@@ -4,18 +4,19 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.actions.story import Story
-from mock_server.dialogue.events import ActionResult
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.faults.armed import ArmedFaults
 from mock_server.faults.fault import Fault
-from mock_server.project.assemble import assemble
 from mock_server.push.delivery import Delivery
 from mock_server.push.guard import Guard
 from mock_server.push.notifier import Notifier
@@ -32,35 +33,6 @@ from mock_server.web.backstage import arm_faults, with_backstage
 from mock_server.web.listener import bind, port_of
 from mock_server.web.server import Server
 
-DOMAIN = """
-slots:
-  recipient: {type: text}
-responses:
-  utter_ask_recipient: [{text: "To whom?"}]
-  utter_sent: [{text: "Sent to {recipient}."}]
-  utter_checked: [{text: "All is well."}]
-actions: [action_check, action_explain]
-"""
-FLOWS = """
-flows:
-  transfer_money:
-    description: send money to somebody
-    run_pattern_completed: false
-    steps:
-      - collect: recipient
-      - action: utter_sent
-  check_account:
-    description: check the account
-    run_pattern_completed: false
-    steps:
-      - action: action_check
-      - action: utter_checked
-  explain_fees:
-    description: explain the fees
-    run_pattern_completed: false
-    steps:
-      - action: action_explain
-"""
 CHUNKS = ("Your ", "fee ", "is ", "2 %.")
 
 
@@ -116,20 +88,20 @@ def _notifier(mock: Mock, faults: ArmedFaults) -> Notifier:
 
 
 @pytest.fixture
-def serving() -> Callable[..., AbstractAsyncContextManager[Mock]]:
+def serving(small_bank: Assistant) -> Callable[..., AbstractAsyncContextManager[Mock]]:
     """Serve the small assistant."""
-    return _serving
+    return partial(_serving, small_bank)
 
 
 @asynccontextmanager
 async def _serving(
+    assistant: Assistant,
     *,
     faults: tuple[Fault, ...] = (),
     seed: int | None = 1,
     token: str | None = None,
     pushes: bool = False,
 ) -> AsyncGenerator[Mock]:
-    assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
     card = agent_card(assistant, CardSettings(url, "A small bank"))

@@ -11,8 +11,8 @@ import pytest
 from mock_server.actions.client import ActionClient, open_http
 from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall
-from mock_server.dialogue.events import ActionResult
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import initial_state
 from mock_server.project.assemble import assemble
 

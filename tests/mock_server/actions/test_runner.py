@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, run_stub
-from mock_server.dialogue.events import ActionResult, Frame, Utterance
+from mock_server.dialogue.events import Frame
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stub, StubBranch, Stubs, UnstubbedActions
 

@@ -6,9 +6,10 @@ import pytest
 
 from mock_server.actions.story import Story
 from mock_server.actions.webhook import ActionCall, describe_domain, encode_call, failed, read_reply
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import ActionResult, Utterance
-from mock_server.dialogue.model import Assistant, Button, Json
+from mock_server.dialogue.model import Button, Json
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import apply, initial_state
 from mock_server.project.assemble import assemble
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
     BotUttered,
@@ -16,7 +17,6 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
@@ -17,7 +18,6 @@ from mock_server.dialogue.events import (
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

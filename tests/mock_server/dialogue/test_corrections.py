@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import BotUttered, Event, FlowCancelled, FlowStarted
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import (
     ActionRequested,
-    ActionResult,
     BotUttered,
     Event,
     FlowCancelled,
@@ -19,10 +19,9 @@ from mock_server.dialogue.events import (
     SlotSet,
     SlotSource,
     UserUttered,
-    Utterance,
     Warned,
 )
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

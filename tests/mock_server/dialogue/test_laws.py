@@ -6,6 +6,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mock_server.dialogue.assistant import Assistant, ToolBranch
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -29,7 +30,6 @@ from mock_server.dialogue.commands import (
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import (
     ActionRequested,
-    ActionResult,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -37,13 +37,11 @@ from mock_server.dialogue.events import (
     Listened,
     Restarted,
     UserUttered,
-    Utterance,
 )
 from mock_server.dialogue.model import (
     END,
     ActionStep,
     AgentTurnStep,
-    Assistant,
     Branch,
     CallStep,
     CollectStep,
@@ -57,10 +55,10 @@ from mock_server.dialogue.model import (
     SlotType,
     SlotValidation,
     Step,
-    ToolBranch,
     ToolStep,
     Variation,
 )
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.project.agents import agent_flow
 from mock_server.project.assemble import assemble

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
     BotUttered,
@@ -15,7 +16,6 @@ from mock_server.dialogue.events import (
     FramePushed,
     Restarted,
 )
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

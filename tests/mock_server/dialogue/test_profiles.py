@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import BotUttered, Event, FlowResumed
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import assemble
 

@@ -5,18 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import StartFlow
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import (
-    ActionRequested,
-    ActionResult,
-    BotUttered,
-    Event,
-    FlowCompleted,
-    Listened,
-    Utterance,
-)
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.events import ActionRequested, BotUttered, Event, FlowCompleted, Listened
+from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.load import load_project
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import apply, initial_state
 from mock_server.project.assemble import assemble
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
     ActionRequested,
-    ActionResult,
     Event,
     FlowCancelled,
     FlowStarted,
@@ -17,7 +17,7 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.assemble import Sources, assemble, assemble_sources
 from mock_server.project.findings import Findings

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     CannotHandle,
     Command,
@@ -11,7 +12,7 @@ from mock_server.dialogue.commands import (
     SetSlot,
     StartFlow,
 )
-from mock_server.dialogue.model import END, Assistant, Flow, Slot, SlotType
+from mock_server.dialogue.model import END, Flow, Slot, SlotType
 from mock_server.dialogue.slash import read_slash
 
 PAY = Flow("pay", "pay", "", {}, END, nlu_triggers=("send_money",))

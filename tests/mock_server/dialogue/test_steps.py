@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import (
     ActionExecuted,
     ActionRequested,
-    ActionResult,
     BotUttered,
     Event,
     FlowCancelled,
@@ -23,7 +23,6 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.model import (
     END,
     ActionStep,
-    Assistant,
     Branch,
     CallStep,
     CollectStep,
@@ -35,6 +34,7 @@ from mock_server.dialogue.model import (
     Step,
     Variation,
 )
+from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

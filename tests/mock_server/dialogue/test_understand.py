@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -28,7 +29,7 @@ from mock_server.dialogue.events import (
     SlotSource,
     UserUttered,
 )
-from mock_server.dialogue.model import Assistant, Button, Json
+from mock_server.dialogue.model import Button, Json
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.understand import understand
 from mock_server.project.assemble import assemble

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.conversation import Conversation
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     ActionExecuted,
     BotUttered,
@@ -19,7 +20,7 @@ from mock_server.dialogue.events import (
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.model import Assistant, Button, Slot, SlotType
+from mock_server.dialogue.model import Button, Slot, SlotType
 from mock_server.e2e.matching import observe, unmet
 from mock_server.e2e.model import Expectation, FlowStarts
 from mock_server.errors import NOWHERE

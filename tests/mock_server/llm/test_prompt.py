@@ -2,6 +2,7 @@
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     CancelFlow,
     ChitChat,
@@ -17,7 +18,6 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.model import Assistant
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.llm.prompt import prompt, read_answer
 from mock_server.project.assemble import assemble

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from mock_server.dialogue.events import Utterance
-from mock_server.dialogue.model import Button, RejectedScope, UnderstandRule
+from mock_server.dialogue.assistant import RejectedScope, UnderstandRule
+from mock_server.dialogue.model import Button
+from mock_server.dialogue.outcome import Utterance
 from mock_server.dialogue.stubs import StubBranch, UnstubbedActions
 from mock_server.errors import Location
 from mock_server.project.assemble import assemble

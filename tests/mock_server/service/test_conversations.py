@@ -2,7 +2,7 @@
 
 import pytest
 
-from mock_server.dialogue.model import Assistant
+from mock_server.dialogue.assistant import Assistant
 from mock_server.service.conversations import Conversations
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mock_server.dialogue.assistant import RejectedScope
 from mock_server.dialogue.events import (
     Event,
     FlowCompleted,
@@ -15,7 +16,6 @@ from mock_server.dialogue.events import (
     FramePushed,
     Listened,
 )
-from mock_server.dialogue.model import RejectedScope
 from mock_server.tasks.mapper import (
     RULES,
     TurnOutcome,

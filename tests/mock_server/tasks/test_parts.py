@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mock_server.dialogue.model import Assistant, Json, Slot, SlotType
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Json, Slot, SlotType
 from mock_server.tasks.parts import read, seeds
 from mock_server.tasks.task import DataPart, FilePart, Message, Part, Role, TextPart
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import BotUttered, Event, FlowCompleted, Frame, FramePushed
-from mock_server.dialogue.model import Assistant, Button, Json, Slot, SlotType
+from mock_server.dialogue.model import Button, Json, Slot, SlotType
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.report import CancelReason, Failure, status_parts
 from mock_server.tasks.task import DataPart, TaskState, TextPart
