@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.worker import WorkerCancelled, WorkerFailed
 
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry
@@ -109,8 +110,12 @@ class Workspace(Screen[None]):
 
     async def on_unmount(self) -> None:
         self._unsubscribe()
-        # what a worker has to tell at the end of its exchange finds no widget any more
-        self.workers.cancel_node(self)
+        # what they end is written down before the session's file is closed
+        # Textual leaves the type of a worker's result open
+        workers = self.workers.cancel_node(self)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        for worker in workers:  # pyright: ignore[reportUnknownVariableType]
+            with suppress(WorkerCancelled, WorkerFailed):
+                await worker.wait()
         if self.session is not None:
             await self.session.aclose()
         self.closing.close()
