@@ -39,7 +39,7 @@ def find_sub_agents(path: Path) -> tuple[SubAgent, ...]:
     Raises:
         UsageError: there is none.
     """
-    path = path.absolute()
+    path = path.expanduser().absolute()
     if path.name == CONFIG:
         return (_read(path),)
     if (path / CONFIG).is_file() and path.parent.name == FOLDER:

@@ -9,6 +9,8 @@ from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.headless.connection_flags import connection_of
+from inspector.headless.targets import use_saved_target
+from inspector.settings import Connection
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,6 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
     session = (
         None if arguments.session is None else find_session(sessions_folder(), arguments.session)
     )
+
+    def resolve(target: str, is_recorded: bool) -> tuple[str, Connection]:
+        if target == arguments.target:
+            return target, connection
+        named = argparse.Namespace(**{**vars(arguments), "target": target})
+        use_saved_target(named, arguments.connection_defaults, by_address=is_recorded)
+        return named.target, connection_of(named)
+
     from inspector.tui.app import run as run_app
 
-    return run_app(arguments.target, connection, session, arguments.project)
+    return run_app(arguments.target, connection, session, arguments.project, resolve)

@@ -36,12 +36,18 @@ def run(arguments: argparse.Namespace) -> int:
             return _remove(arguments)
 
 
-def use_saved_target(arguments: argparse.Namespace, defaults: Mapping[str, object]) -> None:
+def use_saved_target(
+    arguments: argparse.Namespace, defaults: Mapping[str, object], *, by_address: bool = False
+) -> None:
     """Put the target and the options in the place of a saved name; flags that were given win.
 
-    `defaults` are the connection flags as they are when nobody gives them.
+    `defaults` are the connection flags as they are when nobody gives them. `by_address` finds the
+    target by where it leads to, as a recorded session tells it.
     """
-    saved = read_targets(targets_file()).saved.get(arguments.target)
+    targets = read_targets(targets_file()).saved
+    saved = targets.get(arguments.target)
+    if by_address:
+        saved = next((one for one in targets.values() if one.target == arguments.target), None)
     if saved is None:
         return
     arguments.target = saved.target

@@ -22,6 +22,7 @@ class Link:
     target: str
     session: Session
     recording: Recording
+    connection: Connection
     damage: str = ""
 
     def now_ms(self) -> float:
@@ -75,4 +76,4 @@ def _link(target: str, connection: Connection, recording: Recording) -> Link:
         jwks_file=connection.jwks_file,
         timeout_seconds=connection.timeout_seconds,
     )
-    return Link(target, session, recording)
+    return Link(target, session, recording, connection)
