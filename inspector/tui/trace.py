@@ -30,12 +30,14 @@ def explanation(exchange: int | None, mock: MockView) -> Trace | str | None:
     if exchange is None:
         return None
     trace_id = mock.trace_ids.get(exchange)
+    if exchange in mock.untold:
+        return "The turn is under way: it is explained at its end."
     if trace_id is None and mock.model is None:
         return "Only a mock explains its turns, and none is connected."
     if trace_id is None:
         return "This turn has no trace: it was sent before the mock was known, or began no turn."
     if trace_id in mock.lost_traces:
-        return f"The mock does not keep {safe_line(trace_id)} any more."
+        return f"The mock has no {safe_line(trace_id)}: it keeps the newest traces only."
     return mock.traces.get(trace_id)
 
 

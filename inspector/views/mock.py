@@ -50,7 +50,8 @@ class Asked:
 class MockView:
     """`model` is None while no mock is known; the mappings are by exchange and by trace id.
 
-    `reload` is the last save that the mock told of, `complaint` why it refused the last request.
+    `reload` is the last save that the mock told of, `complaint` why it refused the last request. A
+    turn under way has its trace's id in `untold`: there is none before its end.
     """
 
     model: Model | None = None
@@ -64,6 +65,7 @@ class MockView:
         default_factory=Index[int, tuple[FaultMark, ...]]
     )
     trace_ids: Index[int, str] = field(default_factory=Index[int, str])
+    untold: Mapping[int, str] = field(default_factory=dict[int, str])
     traces: Mapping[str, Trace] = field(default_factory=dict[str, Trace])
     lost_traces: frozenset[str] = frozenset()
     recent: tuple[RequestSent, ...] = ()
@@ -92,6 +94,8 @@ def step(view: MockView, entry: Entry) -> MockView:
             return _hear(view, view.asked[entry.exchange], entry)
         case ResponseEnded() | Failed() if entry.exchange in view.asked:
             return _end(view, view.asked[entry.exchange], entry)
+        case ResponseEnded() | Failed() if entry.exchange in view.untold:
+            return _end_turn(view, entry.exchange)
         case _:
             return view
 
@@ -120,7 +124,7 @@ def _start(view: MockView, started: ResponseStarted) -> MockView:
     named = [value for name, value in started.headers if name.lower() == mock_admin.TRACE_ID]
     if not named:
         return view
-    return replace(view, trace_ids=view.trace_ids.set(started.exchange, named[-1]))
+    return replace(view, untold={**view.untold, started.exchange: named[-1]})
 
 
 def _hear(view: MockView, asked: Asked, frame: FrameReceived) -> MockView:
@@ -215,6 +219,12 @@ def _is_struck(request: RequestSent, hit: FaultHit) -> bool:
         return request.purpose in _TURNS and context_id in (None, hit.context_id)
     is_of_turn = request.purpose in _TURNS
     return sent.method == hit.method and (context_id == hit.context_id or not is_of_turn)
+
+
+def _end_turn(view: MockView, exchange: int) -> MockView:
+    others = {key: one for key, one in view.untold.items() if key != exchange}
+    trace_ids = view.trace_ids.set(exchange, view.untold[exchange])
+    return replace(view, untold=others, trace_ids=trace_ids)
 
 
 def _end(view: MockView, asked: Asked, entry: ResponseEnded | Failed) -> MockView:
