@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from mock_server.dialogue.command_values import value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -30,14 +31,14 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.spoken_commands import parse_spoken
 from mock_server.errors import MockError
 
 MAX_PAIRS = 10
 CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 HOLE = re.compile(r"\{(\w+)\}")
 PAIR = re.compile(r"([^()=,]+)=([^(),]*)")
-NULL_WORDS = frozenset({"null", "none", "undefined"})
-TRUTH_VALUES = {"true": True, "True": True, "false": False, "False": False}
+
 
 Arguments = Sequence[str]
 
@@ -52,12 +53,14 @@ class CommandSyntaxError(MockError):
 
 
 def parse_command(source: str) -> Command:
-    """The command that `source` spells, e.g. `StartFlow(transfer_money)`.
+    """The command that `source` spells: `StartFlow(pay)`, or `start flow pay`.
 
     Raises:
         CommandSyntaxError: the name is unknown or the arguments are not its own.
     """
     call = CALL.fullmatch(source.strip())
+    if call is None and (spoken := parse_spoken(source)):
+        return spoken
     if call is None or call[1] not in _MAKERS:
         raise CommandSyntaxError(source, f"one of {', '.join(_MAKERS)} with parentheses")
     arguments = [part.strip() for part in call[2].split(",")] if call[2].strip() else []
@@ -119,20 +122,6 @@ def _set_slots_of_json(source: str, body: str) -> tuple[SetSlot, ...]:
     if not isinstance(values, dict):
         raise CommandSyntaxError(source, "a JSON object behind SetSlots")
     return tuple(SetSlot(name, value, is_direct=True) for name, value in values.items())
-
-
-def value_of(text: str) -> Json:
-    """The value that `text` in a command stands for: a text, without its quotes if it has any.
-
-    Null words stand for None; true and false for themselves.
-    """
-    stripped = text.strip()
-    if stripped.lower() in NULL_WORDS:
-        return None
-    if stripped in TRUTH_VALUES:
-        return TRUTH_VALUES[stripped]
-    is_quoted = len(stripped) > 1 and stripped[0] == stripped[-1] and stripped[0] in "\"'"
-    return stripped[1:-1] if is_quoted else stripped
 
 
 def _set_slot(name: str, value: str) -> SetSlot:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from mock_server.dialogue import answers, lexicon, phrases
 from mock_server.dialogue.agents import waiting_agent
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import value_of
+from mock_server.dialogue.command_values import value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,

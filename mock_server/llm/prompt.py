@@ -1,23 +1,12 @@
 """What a language model is asked for, and what its answer comes to: texts and commands only."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import CommandSyntaxError, parse_command, value_of
+from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import (
-    CancelFlow,
-    ChitChat,
-    Clarify,
     Command,
-    ContinueAgent,
-    HumanHandoff,
-    RepeatLastBotMessages,
-    RestartAgent,
-    SearchAndReply,
-    SetSlot,
-    SkipQuestion,
-    StartFlow,
 )
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.hearing import collected_in_order
@@ -45,28 +34,6 @@ Use only the names given below, and values as the user said them; for a slot wit
 them. If nothing fits, answer: cannot handle
 """
 BULLET = re.compile(r"^[\s`\-*•\d.)]*(?=[A-Za-z])")
-
-
-def _set_slot(rest: str) -> SetSlot | None:
-    name, _, value = rest.partition(" ")
-    return SetSlot(name, value_of(value)) if name and value.strip() else None
-
-
-# DSL 2 of Rasa's command generators (flows.md §5).
-SPOKEN: Mapping[str, Callable[[str], Command | None]] = {
-    "start flow": lambda rest: StartFlow(rest) if rest else None,
-    "set slot": _set_slot,
-    "cancel flow": lambda _: CancelFlow(),
-    "disambiguate flows": lambda rest: Clarify(tuple(re.split(r"[\s,]+", rest))) if rest else None,
-    "skip question": lambda _: SkipQuestion(),
-    "repeat message": lambda _: RepeatLastBotMessages(),
-    "hand over": lambda _: HumanHandoff(),
-    "offtopic reply": lambda _: ChitChat(),
-    "provide info": lambda _: SearchAndReply(),
-    "search and reply": lambda _: SearchAndReply(),
-    "continue agent": lambda _: ContinueAgent(),
-    "restart agent": lambda rest: RestartAgent(rest) if rest else None,
-}
 
 
 def prompt(assistant: Assistant, state: DialogueState, text: str) -> str:
@@ -137,9 +104,6 @@ def read_answer(answer: str) -> Generation:
 
 
 def _command(line: str) -> Command | None:
-    for spelled, make in SPOKEN.items():
-        if line.lower() == spelled or line.lower().startswith(f"{spelled} "):
-            return make(line[len(spelled) :].strip())
     try:
         return parse_command(line)
     except CommandSyntaxError:

@@ -10,8 +10,8 @@ from mock_server.dialogue.command_language import (
     is_set_slots,
     parse_command,
     parse_set_slots,
-    value_of,
 )
+from mock_server.dialogue.command_values import value_of
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -19,6 +19,7 @@ from mock_server.dialogue.commands import (
     Command,
     Noop,
     ReportError,
+    RestartAgent,
     SetSlot,
     SkipQuestion,
     StartFlow,
@@ -41,6 +42,12 @@ from mock_server.dialogue.commands import (
         ("CannotHandle(cannot_handle_chitchat)", CannotHandle("cannot_handle_chitchat")),
         ("Error(some_type)", ReportError("some_type")),
         ("Noop()", Noop()),
+        ("RestartAgent(cars)", RestartAgent("cars")),
+        ("start flow pay", StartFlow("pay")),
+        ("set slot note a (b), c", SetSlot("note", "a (b), c")),
+        ("Cancel flow", CancelFlow()),
+        ("disambiguate flows a b", Clarify(("a", "b"))),
+        ("restart agent cars", RestartAgent("cars")),
     ],
 )
 def test_command_is_read(source: str, command: Command):
@@ -51,6 +58,7 @@ def test_command_is_read(source: str, command: Command):
     ("source", "expected"),
     [
         ("StartFlow", "with parentheses"),
+        ("start flow", "with parentheses"),
         ("Start(pay)", "one of StartFlow"),
         ("StartFlow()", "StartFlow(flow)"),
         ("StartFlow(a, b)", "StartFlow(flow)"),
@@ -130,3 +138,9 @@ def test_text_that_calls_nothing_is_refused(text: str):
 def test_value_survives_set_slot(text: str):
     command = parse_command(f"SetSlot(s, {text})") if text.strip() else SetSlot("s", "")
     assert command == SetSlot("s", value_of(text))
+
+
+def test_spoken_commands_have_holes_as_well():
+    assert fill_command("set slot amount {sum}", {"sum": "5"}) == SetSlot("amount", "5")
+    assert fill_command("start flow {which}", {"which": "pay"}) == StartFlow("pay")
+    assert fill_command("set slot amount {sum}", {"sum": ""}) is None
