@@ -8,7 +8,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -112,7 +112,7 @@ class Terminal:
 
 
 @contextmanager
-def terminal(*words: str) -> Iterator[Terminal]:
+def terminal(*words: str) -> Generator[Terminal]:
     """Run `a2a-inspect` where somebody can answer; its stdout is the terminal's too."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
