@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from uuid import uuid4
 
 from textual import on
 from textual.app import ComposeResult
@@ -39,7 +38,7 @@ class Composer(VerticalGroup):
     offers: reactive[tuple[Offer, ...]] = reactive(())
     waiting: reactive[str] = reactive("")
 
-    def __init__(self, new_id: Callable[[], str] = lambda: str(uuid4())) -> None:
+    def __init__(self, new_id: Callable[[], str]) -> None:
         super().__init__(id="compose")
         self.history = History()
         self.exchanges: Sequence[Exchange] = ()

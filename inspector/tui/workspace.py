@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import ClassVar
+from uuid import uuid4
 
 from textual import on
 from textual.app import ComposeResult
@@ -50,6 +51,7 @@ _CHUNK = 500
 class Workspace(Screen[None]):
     """`now_ms` is on the session's clock, whose zero was at `started`.
 
+    `new_id` makes the ids of bodies that are shown before they are sent.
     `closing` is closed once the session is; `recorded_in` is its file, if it has one.
     """
 
@@ -66,9 +68,11 @@ class Workspace(Screen[None]):
         now_ms: Callable[[], float],
         keymap: Keymap | None = None,
         connection: Connection | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid4()),
     ) -> None:
         super().__init__()
         self.target = target
+        self.new_id = new_id
         self.keymap = keymap or Keymap()
         self.session = session
         self.desk = None if session is None else MockDesk(session, connection or Connection())
@@ -93,7 +97,7 @@ class Workspace(Screen[None]):
         yield SaveProblems()
         yield Stage(self.started)
         yield LiveDrawer()
-        yield Composer()
+        yield Composer(self.new_id)
         yield KeyBar(self.keymap.keys)
 
     def on_mount(self) -> None:

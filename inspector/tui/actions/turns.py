@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from inspector.core.commands import CancelTask, Command, FetchCard, GetTask, Resubscribe
 from inspector.core.entries import Purpose
@@ -60,8 +59,8 @@ def twice(workspace: "Workspace") -> None:
     if turn is None:
         workspace.notice(NOTHING_SENT)
         return
-    context_id = turn.context_id or str(uuid4())
-    workspace.send(replace(turn, message_id=str(uuid4()), context_id=context_id), times=2)
+    context_id = turn.context_id or workspace.new_id()
+    workspace.send(replace(turn, message_id=workspace.new_id(), context_id=context_id), times=2)
 
 
 def stop(workspace: "Workspace") -> None:
