@@ -1,0 +1,106 @@
+"""Secrets of a protected conversation stand nowhere: not in files, exports, lists of processes."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.cli_saved import EXPORT_FORMATS
+
+if TYPE_CHECKING:
+    from tests.inspector.conftest import RawServer, StartAgent
+
+KEY = "hunter2-of-the-bank-with-32-bytes"
+TENANT = "tenant-north-west-4711"
+FLAGS = ("--jwt-alg", "HS256", "--jwt-secret-env", "BANK_KEY", "--header", "X-Tenant: ${TENANT}")
+
+
+def inspect(*words: str) -> "subprocess.Popen[bytes]":
+    """Start `a2a-inspect WORDS` with the secrets in its environment, where they belong."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "inspector", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "BANK_KEY": KEY, "TENANT": TENANT},
+    )
+
+
+def output_of(*words: str) -> bytes:
+    out, err = inspect(*words).communicate(timeout=60)
+    return out + err
+
+
+@pytest.fixture
+def held(start_agent: "StartAgent") -> Iterator[tuple["RawServer", threading.Event]]:
+    """Answers with the headers that it got, once the event is set."""
+    released = threading.Event()
+
+    async def answer(head: str, _: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.to_thread(released.wait, 60)
+        reply = head.encode()
+        length = f"Content-Length: {len(reply)}\r\n"
+        writer.write(f"HTTP/1.1 401 No\r\n{length}Connection: close\r\n\r\n".encode() + reply)
+
+    yield start_agent(answer), released
+    released.set()
+
+
+def processes() -> str:
+    """What anybody on this machine can read of the commands that run."""
+    lines: list[str] = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(file.read_bytes().decode(errors="replace"))
+        except OSError:
+            # it has ended meanwhile
+            continue
+    return "\n".join(lines)
+
+
+def token_of(server: "RawServer") -> str:
+    """The token that the server was sent."""
+    head, _ = server.requests[-1]
+    (line,) = (line for line in head.split("\r\n") if line.lower().startswith("authorization:"))
+    return line.rpartition(" ")[2]
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+@pytest.mark.req("CONN-3", "SESS-1", "WIRE-3")
+def test_secrets_of_a_conversation_stand_nowhere(
+    sessions: Path,
+    held: tuple["RawServer", threading.Event],
+    secret: Callable[[str], str],
+) -> None:
+    server, released = held
+    told = output_of("targets", "add", "bank", server.url, *FLAGS)
+    sending = inspect("send", "bank", "-", "--json")
+    assert sending.stdin is not None
+    sending.stdin.write(f"my key is {KEY}".encode())
+    sending.stdin.close()
+    sending.stdin = None
+    while not any(head.startswith("POST") for head, _ in server.requests):
+        assert sending.poll() is None
+    seen = processes()
+    assert "send\0bank\0-\0--json" in seen
+    released.set()
+    told += b"".join(sending.communicate(timeout=60))
+    for form in EXPORT_FORMATS:
+        told += output_of("sessions", "export", "last", "--format", form)
+    for words in (("list",), ("show", "last"), ("list", "--json"), ("show", "last", "--json")):
+        told += output_of("sessions", *words)
+    told += output_of("targets", "list")
+    files = [path for path in sessions.parents[2].rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} >= {".jsonl", ".json"}
+    written = b"".join(path.read_bytes() for path in files)
+    for one in (secret(KEY), secret(TENANT), secret(token_of(server))):
+        assert one.encode() not in told
+        assert one.encode() not in written
+        assert one not in seen
+    assert b"my key is ***" in written
