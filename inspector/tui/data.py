@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
@@ -129,7 +130,8 @@ class Data(BlockList):
 
     def _blocks(self, turn: TurnData) -> list[Block]:
         blocks = [_block(self._heading(turn))]
-        blocks += [_block(self._slot(slot)) for slot in turn.slots]
+        width = min(_NAME_WIDTH, max((cell_len(slot.name) for slot in turn.slots), default=0))
+        blocks += [_block(self._slot(slot, width)) for slot in turn.slots]
         blocks += [_block(line) for line in _notes(turn)]
         blocks.append(_block(Line(Content(""))))
         if turn.persisted_slots:
@@ -156,11 +158,11 @@ class Data(BlockList):
             tail=Content.styled(f"{sign} {state_name(turn.state)}", state_ink(turn.state)),
         )
 
-    def _slot(self, slot: SlotRow) -> Line:
+    def _slot(self, slot: SlotRow, width: int) -> Line:
         """Return name, value and change; a value that went shows what it was."""
         style = _CHANGE_INK[slot.change]
         sign = self.symbols.changes[slot.change]
-        name = safe_line(slot.name).ljust(_NAME_WIDTH)
+        name = safe_line(slot.name).ljust(width)
         match slot.change:
             case SlotChange.CHANGED:
                 shown = f"{value_text(slot.previous)} → {value_text(slot.value)}"
@@ -168,10 +170,10 @@ class Data(BlockList):
                 shown = f"{self.symbols.none}  (was {value_text(slot.previous)})"
             case SlotChange.SAME | SlotChange.ADDED:
                 shown = self.symbols.none if slot.value is None else value_text(slot.value)
-        words = [] if slot.change is SlotChange.SAME else [_word(slot.change)]
+        words = ["new"] if slot.change is SlotChange.ADDED else []
         words += ["seeded"] if slot.is_seeded else []
         return Line(
-            Content.assemble((f"{sign} ", style), f"{name} ", (shown, style)),
+            Content.assemble((f"{sign} ", style), f"{name}  ", (shown, style)),
             tail=Content.styled(" ".join(words), ink.DIM),
         )
 
@@ -225,10 +227,6 @@ def _newest(artifact: ArtifactRow) -> str:
 
 def _block(line: Line) -> Block:
     return Block(None, (line,))
-
-
-def _word(change: SlotChange) -> str:
-    return {SlotChange.ADDED: "new"}.get(change, change.value)
 
 
 def _notes(turn: TurnData) -> list[Line]:

@@ -6,7 +6,6 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from inspector.core.entries import Channel
 from inspector.tui import ink
 from inspector.tui.block import Block, Line
 from inspector.tui.block_list import BlockList
@@ -95,7 +94,9 @@ class Timeline(BlockList):
     def _row(self, task: TaskRow, update: Update) -> Block:
         when = duration(update.at_ms - task.started_ms).rjust(_TIME_WIDTH)
         final = f" {self.symbols.final}" if update.is_final else ""
-        first = Content.assemble((f"{when}  ", ink.DIM), self._event(update), (final, "bold"))
+        first = Content.assemble(
+            (f"{when}  ", ink.DIM), self._event(update), (final, "bold"), *_words(update)
+        )
         lines = [Line(first, 1, Content.styled(_lane(update), ink.DIM))]
         lines += [self._finding(finding) for finding in update.findings]
         return Block(Place(update.exchange, update.seq), tuple(lines))
@@ -125,6 +126,11 @@ def _said(update: Update) -> str:
     return safe_line(update.text)
 
 
+def _words(update: Update) -> list[tuple[str, str]]:
+    """Return what was said along with a state, for where there is room."""
+    return [(f"  {_said(update)}", ink.DIM)] if update.state is not None and update.text else []
+
+
 def _lane(update: Update) -> str:
     times = f"\N{MULTIPLICATION SIGN}{update.attempts} " if update.attempts > 1 else ""
-    return times + update.channel.value.ljust(len(Channel.RESPONSE))
+    return times + update.channel.value
