@@ -19,19 +19,27 @@ from inspector.tui.timeline import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView
 from inspector.views.mock import MockView
+from inspector.views.refusals import refusal_of
 
 
 class Connection(StrEnum):
     CONNECTING = "connecting"
     CONNECTED = "connected"
+    REFUSED = "refused"
     FAILED = "no connection"
 
 
 _UNREACHED = (FailureKind.CONNECT, FailureKind.TLS)
-_SIGNS = {Connection.CONNECTING: "○", Connection.CONNECTED: "●", Connection.FAILED: "✗"}
+_SIGNS = {
+    Connection.CONNECTING: "○",
+    Connection.CONNECTED: "●",
+    Connection.REFUSED: "!",
+    Connection.FAILED: "✗",
+}
 _INKS = {
     Connection.CONNECTING: ink.DIM,
     Connection.CONNECTED: ink.GOOD,
+    Connection.REFUSED: ink.WARN,
     Connection.FAILED: ink.BAD,
 }
 
@@ -58,6 +66,8 @@ def _connection(board: Board) -> Connection:
         return Connection.FAILED
     if board.card is not None:
         return Connection.CONNECTED
+    if last is not None and refusal_of(last) is not None:
+        return Connection.REFUSED
     is_over = bool(board.exchanges) and not board.running
     return Connection.FAILED if is_over else Connection.CONNECTING
 

@@ -67,13 +67,12 @@ class SecretScreen(ModalScreen["Header | Mint | None"]):
     def take_kind(self, event: Choices.Toggled) -> None:
         self._kind = event.value
         self._show_kind()
-        self._shown_fields()[0].focus()
+        (self._next_needed() or self._shown_fields()[0]).focus()
 
     @on(Input.Submitted)
     def take(self) -> None:
         """Use what is typed once every field shown has something."""
-        empty = next((one for one in self._shown_fields() if self._is_needed(one)), None)
-        if empty is not None:
+        if (empty := self._next_needed()) is not None:
             empty.focus()
             return
         try:
@@ -106,8 +105,10 @@ class SecretScreen(ModalScreen["Header | Mint | None"]):
     def _text(self, name: str) -> str:
         return self.query_one(f"#{name}", Input).value.strip()
 
-    def _is_needed(self, field: Input) -> bool:
-        return field.id != "claims" and not field.value.strip()
+    def _next_needed(self) -> Input | None:
+        """The first field that has to be filled and is not."""
+        empty = (one for one in self._shown_fields() if not one.value.strip())
+        return next((one for one in empty if one.id != "claims"), None)
 
     def _shown_fields(self) -> list[Input]:
         return list(self.query(".row.-shown Input").results(Input))
