@@ -129,6 +129,12 @@ def _app_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--project", type=Path, metavar="DIR", help="the assistant whose domain types the slots"
     )
+    parser.add_argument(
+        "--watch", type=Path, metavar="DIR", help="live replay at each save in DIR, too"
+    )
+    parser.add_argument(
+        "--admin-token-env", metavar="VAR", help="the admin token of a mock that is not here"
+    )
     _add_connection(parser)
     return parser
 

@@ -1,8 +1,12 @@
 """`a2a-inspect [TARGET]`: the terminal app."""
 
 import argparse
+import os
 import sys
+from dataclasses import replace
+from pathlib import Path
 
+from inspector.core.credentials import read_variable
 from inspector.core.sessions import find_session
 from inspector.core.slot_domain import read_slot_domain
 from inspector.core.target import parse_target
@@ -23,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         parse_target(arguments.target)
     if arguments.project is not None:
         read_slot_domain(arguments.project)
-    connection = connection_of(arguments)
+    connection = _with_mock(connection_of(arguments), arguments)
     session = (
         None if arguments.session is None else find_session(sessions_folder(), arguments.session)
     )
@@ -33,8 +37,25 @@ def run(arguments: argparse.Namespace) -> int:
             return target, connection
         named = argparse.Namespace(**{**vars(arguments), "target": target})
         use_saved_target(named, arguments.connection_defaults, by_address=is_recorded)
-        return named.target, connection_of(named)
+        return named.target, _with_mock(connection_of(named), arguments)
 
     from inspector.tui.app import run as run_app
 
     return run_app(arguments.target, connection, session, arguments.project, resolve)
+
+
+def _with_mock(connection: Connection, arguments: argparse.Namespace) -> Connection:
+    """The folder whose saves replay the conversation, and what lets in to a mock elsewhere.
+
+    Raises:
+        UsageError: there is no such folder, or the variable is not set.
+    """
+    token = ""
+    if arguments.admin_token_env is not None:
+        token = read_variable("--admin-token-env", arguments.admin_token_env, os.environ)
+    watched: Path | None = arguments.watch or arguments.project
+    if arguments.watch is not None and not arguments.watch.is_dir():
+        raise UsageError(f"--watch {arguments.watch} is no folder")
+    if watched is None and arguments.target is not None and Path(arguments.target).is_dir():
+        watched = Path(arguments.target)
+    return replace(connection, admin_token=token, watched=watched)
