@@ -18,7 +18,7 @@ from inspector.wire.tree import Json
 # What a client writes itself, and what it must not be told twice.
 OWN_HEADERS = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
 
-_PYTHON = '''\
+_PYTHON = """\
 {imports}
 
 method, url = {method!r}, {url!r}
@@ -32,12 +32,12 @@ with (
     print(response.status_code, response.reason_phrase, file=sys.stderr)
     for text in response.iter_text():
         print(text, end="", flush=True)
-'''
+"""
 
 
-def curl(request: RequestSent | PushReceived) -> str:
+def curl(request: RequestSent | PushReceived, *options: str) -> str:
     """The request as a command line; a body that is no text goes by way of base64."""
-    words = ["curl", "-X", shlex.quote(request.method), shlex.quote(request.url)]
+    words = ["curl", *options, "-X", shlex.quote(request.method), shlex.quote(request.url)]
     for name, value in request.headers:
         if name.lower() in OWN_HEADERS:
             continue

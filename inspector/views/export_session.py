@@ -41,7 +41,8 @@ def _curl(saved: SavedSession, _: str) -> bytes:
     lines = ["#!/bin/sh"]
     for exchange in _asked(saved):
         method = exchange.rpc_method or exchange.request.method
-        lines += ["", f"# {exchange.id}  {plain_line(method)}", curl(exchange.request)]
+        lines += ["", f"# {exchange.id}  {plain_line(method)}"]
+        lines += [curl(exchange.request, "-sS"), "echo"]
     return _encode("\n".join(lines) + "\n")
 
 

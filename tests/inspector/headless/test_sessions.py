@@ -101,7 +101,7 @@ def test_word_that_means_no_session_or_several_is_told(
         ("har", '{"log":{"version":"1.2"'),
         ("jsonl", '{"session": 1, "id": "'),
         ("md", "# Session "),
-        ("curl", "#!/bin/sh\n\n# 1  GET\ncurl -X GET "),
+        ("curl", "#!/bin/sh\n\n# 1  GET\ncurl -sS -X GET "),
         ("httpx", "import sys\n\nimport httpx\n"),
     ],
 )
