@@ -154,6 +154,8 @@ def _spell(value: Json) -> str:
 
 
 def _masked(text: str, outcome: Outcome) -> str:
-    for one in (outcome.context_id, outcome.task_id, outcome.message_id):
-        text = text.replace(one, MASK) if one else text
-    return _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
+    text = _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
+    ids = (outcome.context_id, outcome.task_id, outcome.message_id)
+    names = "|".join(re.escape(one) for one in ids if one)
+    # an id that a user chose may be a word, or stand inside one
+    return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", MASK, text) if names else text

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import Failed
@@ -75,6 +76,8 @@ def step(view: Outcomes, read: Read) -> Outcomes:
             return view
         case Asked() | Began() | Heard() | Over() | Pushed():
             return view
+        case _ as never:
+            assert_never(never)
 
 
 def _begin(view: Outcomes, asked: Asked) -> Outcomes:
