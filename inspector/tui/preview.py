@@ -1,4 +1,4 @@
-"""What the next turn sends, place by place; which value of a slot wins; what text is left."""
+"""Which value of a slot wins and what text is left; what the next turn sends, place by place."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -26,15 +26,15 @@ _LABEL_WIDTH = 18
 
 
 def preview(turn: Turn) -> Content:
-    """Return what goes out, field by field, then what the agent makes of its slots and text."""
+    """Return what the agent makes of slots and text, then what goes out, field by field."""
     params = compose_params(turn, "")
-    lines = [_line(place, _compact(value)) for place, value in _places(params) if value]
+    lines: list[Content] = []
+    if found := [seeding for seeding in seedings(params) if seeding.slots]:
+        lines = [_line("" if at else "wins", text) for at, text in enumerate(verdicts(found))]
+        left = safe_line(remaining_text(params))
+        lines.append(_line("agent reads", left or "no text: slots alone"))
+    lines += [_line(place, _compact(value)) for place, value in _places(params) if value]
     lines += [_line("header", safe_line(f"{name}: {value}")) for name, value in turn.headers]
-    found = [seeding for seeding in seedings(params) if seeding.slots]
-    if found:
-        lines += [_line("wins" if at == 0 else "", text) for at, text in enumerate(verdicts(found))]
-        left = remaining_text(params)
-        lines.append(_line("agent reads", safe_line(left) or "no text: slots alone"))
     return Content("\n").join(lines) if lines else Content.styled("nothing yet", ink.DIM)
 
 

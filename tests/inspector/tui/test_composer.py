@@ -261,7 +261,7 @@ async def test_winner_and_the_text_left_are_shown_before_sending(
             "amount by a DataPart, over the same in message.metadata, 1 in a SLOTS: line"
             in preview(pilot)
         )
-        assert preview(pilot).splitlines()[-1].split(maxsplit=2)[2] == "pay"
+        assert preview(pilot).splitlines()[1].split(maxsplit=2)[2] == "pay"
 
 
 @pytest.mark.req("COMP-1")

@@ -32,12 +32,25 @@ class Scene:
     breaks: bool = False
 
 
+SLOTS_LINE = 'SLOTS: {"amount": 1}'
+SLOT = (*"amount", "tab", *"80")
+WITH_LINE = (*["tab"] * 5, "enter")
+
 SCENES = (
     Scene("idle", 4),
     Scene("conversation"),
     Scene("timeline", keys=("escape", "2")),
     Scene("data", keys=("escape", "3")),
     Scene("slots", 8, keys=("ctrl+s", *"amount", "tab", *"80", "enter", *"vip", "tab", *"true")),
+    Scene("precedence", keys=(*"pay", "ctrl+j", *SLOTS_LINE, "ctrl+s", *SLOT, *WITH_LINE)),
+    Scene(
+        "parts", keys=("ctrl+f", *'{"kind": "data", "data": {"a": 1}}', "enter", *"/no", "enter")
+    ),
+    Scene("headers", keys=("escape", "H", *"X-Key", "tab", *"${KEY}", "enter", *"A2A-Version")),
+    Scene("options", keys=("ctrl+o", "tab", "tab", *"c-7", "ctrl+t")),
+    Scene("raw", keys=(*"hi", "f6")),
+    Scene("raw-broken", keys=(*"hi", "f6", "x")),
+    Scene("snippets", keys=("ctrl+s", *SLOT, "escape", *"pay", "f12", *"eighty")),
     Scene("streaming", 15, keys=("escape", "2")),
     Scene("wire", keys=("f2",)),
     Scene("wire-zoomed", keys=("f2", "f4", "p")),
@@ -66,7 +79,11 @@ def play(scene: Scene) -> Callable[[Pilot[int]], Awaitable[None]]:
     async def run(pilot: Pilot[int]) -> None:
         entries = entries_of(scene)
         workspace = Workspace(
-            "localhost:5005", None, started=STARTED, now_ms=lambda: entries[-1].at_ms + 300
+            "localhost:5005",
+            None,
+            started=STARTED,
+            now_ms=lambda: entries[-1].at_ms + 300,
+            new_id=lambda: "7d1f6f0a-5f5e-4b3c-9a43-0c3f6a1d2e4b",
         )
         await pilot.app.push_screen(workspace)
         await pilot.pause()
