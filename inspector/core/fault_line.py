@@ -54,7 +54,7 @@ def parse(text: str, kinds: Iterable[FaultKind]) -> dict[str, Json]:
         UsageError: there is no such kind or parameter.
     """
     try:
-        name, *words = shlex.split(text)
+        name, *words = shlex.split(text) or [""]
     except ValueError as error:
         raise UsageError(f"{text!r}: {error}; write KIND NAME=VALUE …") from None
     known = {kind.name: kind for kind in kinds}
