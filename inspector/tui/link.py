@@ -14,16 +14,18 @@ from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 
+REOPENED = "reopened: nothing is sent before you do"
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A session, its target's name and its recording; `damage` is what of that was unreadable."""
+    """A session, its target's name and its recording; `told` is what to say on reopening."""
 
     target: str
     session: Session
     recording: Recording
     connection: Connection
-    damage: str = ""
+    told: str = ""
 
     def now_ms(self) -> float:
         """The time since the zero of the session's log."""
@@ -61,7 +63,7 @@ def reopen_link(
         recording = record_again(saved, now=now, clock=perf_counter, tell=tell)
     else:
         recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
-    return replace(_link(target, connection, recording), damage=saved.damage)
+    return replace(_link(target, connection, recording), told=saved.damage or REOPENED)
 
 
 def _link(target: str, connection: Connection, recording: Recording) -> Link:

@@ -62,8 +62,8 @@ def row_block(row: SessionRow, symbols: Symbols, *, is_marked: bool, is_open: bo
         ("x " if is_marked else "  ", ink.WARN),
         (f"{row.when}  ", ink.DIM),
         (safe_line(row.title), "bold" if row.name else ""),
-        (f"  {safe_line(row.header.target)}", ink.DIM),
         ("  this one" if is_open else "", ink.ACCENT),
+        (f"  {safe_line(row.header.target)}", ink.DIM),
     )
     return Block(None, (Line(text, tail=tail),), str(row.path))
 

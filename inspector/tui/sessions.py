@@ -22,7 +22,7 @@ from inspector.tui.session_rows import SessionRow, compared_blocks, read_row, ro
 from inspector.tui.symbols import UNICODE, Symbols
 from inspector.views.export_session import SUFFIXES, export
 
-KEYS = "Esc back  Enter reopen  / filter  n name  e export  Space mark  c compare  D delete"
+KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
 EMPTY = "No session is saved yet: each conversation saves itself."
 PAIR = 2
 

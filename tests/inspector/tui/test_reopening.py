@@ -83,6 +83,8 @@ async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Unti
     requests = len(agent.requests)
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
+        bar = pilot.app.screen.query_one(KeyBar)
+        await until(pilot, lambda: bar.notice == "reopened: nothing is sent before you do")
         await pilot.press("f2", "i")
         await until(pilot, lambda: drawn(pilot) == before)
         assert len(agent.requests) == requests
