@@ -1,8 +1,10 @@
 """`a2a-inspect card` tells what is signed and what has changed."""
 
+import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import jwt
 import pytest
@@ -12,6 +14,13 @@ from jwt.algorithms import ECAlgorithm
 from inspector.cli import main
 from inspector.wire.canonical import canonical
 
+
+class Server(Protocol):
+    url: str
+    requests: list[tuple[str, bytes]]
+
+
+StartServer: TypeAlias = Callable[..., Server]
 KEY = ec.generate_private_key(ec.SECP256R1())
 CARD: dict[str, Any] = {
     "name": "Bank",
@@ -26,8 +35,8 @@ CARD: dict[str, Any] = {
 }
 
 
-def sign(card: dict[str, Any]) -> dict[str, Any]:
-    token = jwt.api_jws.encode(canonical(card), KEY, "ES256", headers={"kid": "k"})
+def sign(card: dict[str, Any], **header: str) -> dict[str, Any]:
+    token = jwt.api_jws.encode(canonical(card), KEY, "ES256", headers={"kid": "k", **header})
     protected, _, proof = token.split(".")
     return {**card, "signatures": [{"protected": protected, "signature": proof}]}
 
@@ -46,7 +55,7 @@ def test_changes_since_the_last_time_are_marked(
     path.write_text(json.dumps(CARD))
     assert "changed" not in show(path, capsys)
     assert json.loads(show(path, capsys, "--json"))["changes"] == []
-    skills = [{"id": "b", "name": "B", "description": "d", "tags": []}]
+    skills: list[Any] = [{"id": "b", "name": "B", "description": "d", "tags": []}]
     path.write_text(json.dumps({**CARD, "name": "New", "skills": skills}))
     told = json.loads(show(path, capsys, "--json", "--no-save"))
     assert [(one["kind"], one["path"]) for one in told["changes"]] == [
@@ -74,6 +83,45 @@ def test_a_signature_is_verified_with_a_file_of_keys(
     path.write_text(json.dumps({**sign(CARD), "name": "Evil"}))
     told = json.loads(show(path, capsys, "--jwks", str(keys), "--json"))
     assert [one["verdict"] for one in told["signatures"]] == ["invalid"]
+
+
+@pytest.mark.req("CARDV-1", "TUI-6")
+def test_keys_are_fetched_from_the_cards_own_origin_without_credentials(
+    start_server: StartServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TOP", "s3cret-token")
+    jwk = ECAlgorithm.to_jwk(KEY.public_key(), as_dict=True)
+    keys = json.dumps({"keys": [{**jwk, "kid": "k"}]}).encode()
+    stranger = start_server(answering(lambda _: keys))
+
+    def card() -> bytes:
+        own = {**CARD, "url": server.url}
+        signed = sign(own, jku=f"{server.url}keys")
+        others = sign(own, jku=f"{stranger.url}keys")["signatures"]
+        return json.dumps({**signed, "signatures": signed["signatures"] + others}).encode()
+
+    server = start_server(answering(lambda path: keys if path == "/keys" else card()))
+    assert main(["card", server.url, "--token-env", "TOP", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["signatures"]
+    assert [one["verdict"] for one in told] == ["verified", "not verified"]
+    assert "another origin" in told[1]["why"]
+    assert stranger.requests == []
+    heads = {head.split()[1]: head for head, _ in server.requests}
+    assert "s3cret-token" in heads["/.well-known/agent-card.json"]
+    assert "s3cret-token" not in heads["/keys"]
+
+
+def answering(reply: Callable[[str], bytes]) -> Callable[..., Awaitable[None]]:
+    """A handler that answers each path with the JSON that `reply` gives for it."""
+
+    async def answer(head: str, _: bytes, writer: asyncio.StreamWriter) -> None:
+        body = reply(head.split()[1])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+        writer.write(b"Connection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    return answer
 
 
 def test_what_cannot_be_kept_is_said_and_nothing_more(

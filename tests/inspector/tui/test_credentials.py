@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 import jwt
@@ -114,12 +115,11 @@ async def test_a_refused_token_is_told_apart(
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
 async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until: Until) -> None:
-    mint = Mint("HS256", SECRET, {"aud": "bank"}, ttl_seconds=2)
-    app = InspectorApp(protected_bank, Connection(mint=mint, is_saved=False))
+    mint = Mint("HS256", SECRET, {"aud": "bank"})
+    connection = replace(bearing(token(4)), mint=mint)
+    app = InspectorApp(protected_bank, connection)
     async with app.run_test(size=(120, 36)) as pilot:
-        await until(pilot, lambda: is_asking(pilot))
-        await pilot.press("escape", "escape", "K")
-        await until(pilot, lambda: is_connected(pilot))
+        await until(pilot, lambda: isinstance(app.screen, Workspace) and is_connected(pilot))
         assert header(pilot).text.startswith("token expires in")
         await until(pilot, lambda: header(pilot).text == "token expired · K renews")
         await pilot.press("i", *"balance", "enter")

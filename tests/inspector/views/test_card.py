@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
 from inspector.core.entries import Purpose
-from inspector.views.card import EMPTY, CardView, step
+from inspector.views.card import EMPTY, CardView, push_remark, step
 from inspector.views.reading import read_log
 from inspector.wire.canonical import canonical
 from inspector.wire.signatures import Verdict
@@ -57,6 +57,14 @@ def test_a_card_is_rendered(script: "Script") -> None:
     assert card.skills[0].examples == ("e",)
     assert card.findings == ()
     assert json.loads(card.raw) == CARD
+
+
+@pytest.mark.req("CARDV-2")
+@pytest.mark.parametrize("sends", [True, False])
+def test_it_is_told_what_no_push_means(script: "Script", sends: bool) -> None:
+    card = fold(script, {**CARD, "capabilities": {"pushNotifications": sends}})
+    assert card is not None
+    assert (push_remark(card) is None) == sends
 
 
 @pytest.mark.req("CARDV-2")

@@ -124,6 +124,24 @@ def test_a_card_for_1_0_only_is_called_with_a_warning() -> None:
     assert "1.0 only" in endpoint.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("url", "source", "message"),
+    [
+        ("http://agent.test:443/", SOURCE, "http on port 443"),
+        ("https://agent.test:80/", SOURCE, "https on port 80"),
+        ("http://me:secret@agent.test/", SOURCE, "it holds a password"),
+        ("http://localhost:5005/", SOURCE, "it leads each caller to itself"),
+        ("http://127.0.0.1:5005/", "http://localhost:5005/card.json", None),
+        ("http://localhost:5005/", "file:///card.json", None),
+    ],
+)
+@pytest.mark.req("CARDV-2")
+def test_a_place_that_cannot_be_right(url: str, source: str, message: str | None) -> None:
+    found = [finding.message for finding in check_placement({"url": url}, source)]
+    assert len(found) == (0 if message is None else 1)
+    assert message is None or found[0].startswith(message)
+
+
 def test_placement() -> None:
     card: Any = {
         "url": "http://agent.test/",
