@@ -210,6 +210,16 @@ class InspectorApp(App[int]):
         else:
             self.push_screen(StartScreen(problem, target))
 
+    def _fatal_error(self) -> None:
+        """End with a traceback without variables, which may hold secrets or an agent's text."""
+        from rich.segment import Segments
+        from rich.traceback import Traceback
+
+        self.bell()
+        shown = self.console.render(Traceback(width=None), self.console.options)
+        self._exit_renderables.append(Segments(shown))
+        self._close_messages_no_wait()
+
 
 def run(
     target: str | None = None,

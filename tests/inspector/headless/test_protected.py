@@ -160,6 +160,30 @@ def test_an_interrupted_question_is_130(protected_bank: str) -> None:
         assert shown.process.wait(PATIENCE_SECONDS) == 130
 
 
+CRASH = """
+from inspector.tui.app import InspectorApp
+
+def crash():
+    headers = ("Authorization", "Bearer " + "s3cret-" * 2)
+    raise RuntimeError(f"{len(headers)} lost")
+
+async def drive(pilot):
+    pilot.app.call_later(crash)
+
+InspectorApp().run(headless=True, auto_pilot=drive)
+"""
+
+
+@pytest.mark.req("CONN-3")
+def test_a_crash_shows_no_variables() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CRASH], capture_output=True, text=True, timeout=60, check=False
+    )
+    told = done.stdout + done.stderr
+    assert "RuntimeError: 2 lost" in told
+    assert "s3cret-s3cret-" not in told
+
+
 @pytest.mark.req("CONN-3")
 @pytest.mark.parametrize("words", [("--token-env", "TOP"), MINT])
 def test_the_list_of_processes_has_no_secret(
