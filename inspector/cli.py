@@ -10,7 +10,7 @@ from pathlib import Path
 
 from inspector.cli_listen import add_listen
 from inspector.cli_numbers import seconds
-from inspector.cli_saved import Commands, add_sessions, add_targets
+from inspector.cli_saved import Commands, add_sessions, add_targets, resolve_target
 from inspector.cli_turn import add_turn
 from inspector.errors import InspectorError
 
@@ -30,7 +30,7 @@ COMMANDS = {
 
 EPILOG = """\
 Without a command, a2a-inspect [TARGET] opens the terminal app. A TARGET is an agent's base URL,
-its card's URL, or a card file.
+its card's URL, a card file, the folder of a project or sub agent, or a saved target's name.
 
 exit status:
   0    fine                         4    the server does not speak A2A
@@ -68,26 +68,12 @@ def _print_error(error: InspectorError) -> None:
 def _run(words: list[str]) -> int:
     if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
         arguments = _parser().parse_args(words)
-        _resolve_target(arguments)
+        resolve_target(arguments, _add_connection, COMMANDS)
         run: Callable[[argparse.Namespace], int] = import_module(COMMANDS[arguments.command]).run
         return run(arguments)
     arguments = _app_parser().parse_args(words)
-    _resolve_target(arguments)
+    resolve_target(arguments, _add_connection, COMMANDS)
     return import_module("inspector.headless.app").run(arguments)
-
-
-def _resolve_target(arguments: argparse.Namespace) -> None:
-    """A word that is neither a URL nor a path may be the name of a saved target."""
-    parser = argparse.ArgumentParser()
-    _add_connection(parser)
-    arguments.connection_defaults = vars(parser.parse_args([]))
-    target = getattr(arguments, "target", None)
-    if target is None or vars(arguments).get("command") == "targets":
-        return
-    if not any(sign in target for sign in ":/\\"):
-        import_module("inspector.headless.targets").use_saved_target(
-            arguments, arguments.connection_defaults
-        )
 
 
 def _never_fail_to_encode() -> None:
@@ -122,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _app_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="a2a-inspect", description="Open the terminal app.")
-    parser.add_argument("target", nargs="?", help="base URL, card URL or card file")
+    parser.add_argument("target", nargs="?", help="URL, card file, project or saved target")
     parser.add_argument(
         "--session", metavar="ID", help="reopen a saved session; last is the newest"
     )
@@ -208,7 +194,7 @@ def _add_token(commands: Commands) -> None:
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="base URL, card URL or card file")
+    parser.add_argument("target", metavar="TARGET", help="URL, card file, project or saved target")
 
 
 def _add_connection(parser: argparse.ArgumentParser) -> None:

@@ -1,9 +1,12 @@
 """What `a2a-inspect sessions` and `a2a-inspect targets` accept."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
+
+from inspector.errors import UsageError
 
 # argparse has no public name for what add_subparsers returns
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
@@ -53,6 +56,29 @@ def add_targets(
     add_connection(add)
     remove = _add(actions, "remove", "forget a target")
     remove.add_argument("name", metavar="NAME")
+
+
+def resolve_target(
+    arguments: argparse.Namespace,
+    add_connection: Callable[[argparse.ArgumentParser], None],
+    commands: Collection[str],
+) -> None:
+    """Put what a saved target's name stands for in its place: a word that is no URL and no path.
+
+    Raises:
+        UsageError: a target is to be saved by the name of a command.
+    """
+    parser = argparse.ArgumentParser()
+    add_connection(parser)
+    arguments.connection_defaults = vars(parser.parse_args([]))
+    if vars(arguments).get("command") == "targets":
+        if vars(arguments).get("name") in commands:
+            raise UsageError(f"{arguments.name!r} is a command of a2a-inspect", "another name")
+        return
+    target = vars(arguments).get("target")
+    if target is not None and not any(sign in target for sign in ":/\\"):
+        targets = import_module("inspector.headless.targets")
+        targets.use_saved_target(arguments, arguments.connection_defaults)
 
 
 def _add(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:

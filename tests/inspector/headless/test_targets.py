@@ -86,6 +86,11 @@ def test_secret_in_the_place_of_a_name_is_refused_and_not_repeated(
     assert not (sessions.parents[2] / "config").exists()
 
 
+def test_name_of_a_command_is_no_targets(sessions: Path, capsys: Capture) -> None:
+    assert main(["targets", "add", "send", "http://bank.test"]) == 2
+    assert "'send' is a command" in capsys.readouterr().err
+
+
 def test_targets_are_listed_and_removed(sessions: Path, capsys: Capture) -> None:
     assert main(["targets", "list"]) == 0
     assert "no target is saved" in capsys.readouterr().err
