@@ -7,13 +7,12 @@ from dataclasses import replace
 from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
 from mock_server.actions.story import Story
-from mock_server.dialogue.engine import UserMessage, advance, open_session
+from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
 from mock_server.dialogue.events import ActionRequested, Event, SlotSet, SlotSource
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
-from mock_server.dialogue.turn import Steps
 from mock_server.dialogue.understand import needs_model
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome
@@ -45,7 +44,7 @@ class Conversation:
     def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
         """Start the session, then give `slots` their values."""
         before = self.state
-        events = list(self._folded(open_session(self._project.assistant, before)))
+        events = list(self._followed(open_session(self._project.assistant, before)))
         for name, value in slots:
             if name in self._project.assistant.slots:
                 events.append(SlotSet(name, value, SlotSource.ORCHESTRATOR))
@@ -58,8 +57,8 @@ class Conversation:
         before = self.state
         self._story.begin_turn()
         message = self._generated(replace(self._message(text), metadata=metadata or {}))
-        steps = advance(self._project.assistant, before, message)
-        return self._traced(before, self._folded(steps))
+        course = advance(self._project.assistant, before, message)
+        return self._traced(before, self._followed(course))
 
     def _generated(self, message: UserMessage) -> UserMessage:
         generate, assistant = self._outside.generate, self._project.assistant
@@ -87,15 +86,15 @@ class Conversation:
             self._warn(f"{skipped}; it is skipped")
         return UserMessage(reading.text, brought.slots)
 
-    def _folded(self, steps: Steps) -> Iterator[Event]:
-        """The events of `steps`, each after it has made `state` new; actions are performed."""
+    def _followed(self, course: Course) -> Iterator[Event]:
+        """The events of `course`, each after it has made `state` new; actions are performed."""
         reply: ActionResult | None = None
         while True:
             try:
-                event = steps.send(reply)
+                event = course.send(reply)
             except StopIteration:
                 return
-            self.state = apply(self.state, event)
+            self.state = course.state
             self._story.tell(event, time.time())
             yield event
             reply = self._perform(event.name) if isinstance(event, ActionRequested) else None

@@ -1,10 +1,10 @@
 """One turn of a conversation: a message in, events out (flows.md §5).
 
 Nothing here waits or remembers: the caller keeps the state, performs custom actions, and stops
-iterating when the turn is cancelled. What it has folded by then is a state to go on from.
+iterating when the turn is cancelled. The state that the turn has made by then is one to go on from.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mock_server.dialogue.actions import record_outcome
@@ -56,45 +56,59 @@ class UserMessage:
     generation: Generation | None = None
 
 
-def advance(
-    assistant: Assistant, state: DialogueState, message: UserMessage
-) -> Generator[Event, ActionResult | None, None]:
-    """Yield the events of the turn that `message` begins, `Listened` last.
+class Course:
+    """The events of a turn as they happen, and the `state` that they have made so far.
 
-    The caller folds each event into its state as it comes and answers `ActionRequested` by
-    sending an `ActionResult`; None counts as one without any effect.
+    The caller answers `ActionRequested` by sending an `ActionResult`; None counts as one without
+    any effect.
+    """
+
+    __slots__ = ("_steps", "_turn")
+
+    def __init__(self, turn: Turn, steps: Steps) -> None:
+        self._turn = turn
+        self._steps = steps
+
+    @property
+    def state(self) -> DialogueState:
+        return self._turn.state
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        return self.send(None)
+
+    def send(self, reply: ActionResult | None) -> Event:
+        """The next event, with `reply` to the one before.
+
+        Raises:
+            StopIteration: there is none.
+        """
+        event = self._steps.send(reply)
+        self._turn.state = apply(self._turn.state, event)
+        return event
+
+
+def advance(assistant: Assistant, state: DialogueState, message: UserMessage) -> Course:
+    """The turn that `message` begins; `Listened` is its last event."""
+    turn = Turn(assistant, state)
+    return Course(turn, _turn(turn, message))
+
+
+def open_session(assistant: Assistant, state: DialogueState) -> Course:
+    """The session's start, as the first turn else does before its message."""
+    turn = Turn(assistant, state)
+    return Course(turn, _start_session(turn))
+
+
+def cancel(assistant: Assistant, state: DialogueState) -> Course:
+    """The end of all that is on the stack, as `tasks/cancel` and a timeout want it.
+
+    Nothing happens when nothing is active.
     """
     turn = Turn(assistant, state)
-    return _folding(turn, _turn(turn, message))
-
-
-def open_session(
-    assistant: Assistant, state: DialogueState
-) -> Generator[Event, ActionResult | None, None]:
-    """Yield the events of the session's start, as the first turn else does before its message."""
-    turn = Turn(assistant, state)
-    return _folding(turn, _start_session(turn))
-
-
-def cancel(assistant: Assistant, state: DialogueState) -> Iterator[Event]:
-    """Yield the events that end all that is on the stack, as `tasks/cancel` and a timeout do.
-
-    There are none when nothing is active.
-    """
-    turn = Turn(assistant, state)
-    return _folding(turn, _cancel(turn))
-
-
-def _folding(turn: Turn, steps: Steps) -> Generator[Event, ActionResult | None, None]:
-    """Pass the events of `steps` on, each after it has made `turn.state` new."""
-    reply: ActionResult | None = None
-    while True:
-        try:
-            event = steps.send(reply)
-        except StopIteration:
-            return
-        turn.state = apply(turn.state, event)
-        reply = yield event
+    return Course(turn, _cancel(turn))
 
 
 def _turn(turn: Turn, message: UserMessage) -> Steps:

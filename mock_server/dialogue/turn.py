@@ -22,7 +22,7 @@ Answer: TypeAlias = Generator[Event, ActionResult | None, Result]
 class Turn:
     """The assistant and the state as the events of this turn have made it.
 
-    `engine.advance` folds every event into `state` before it hands the event on, so after a
+    `engine.Course` folds every event into `state` before it hands the event on, so after a
     `yield` the state is the new one.
     """
 

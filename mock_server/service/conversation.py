@@ -3,8 +3,7 @@
 import asyncio
 
 from mock_server.actions.story import Story
-from mock_server.dialogue.events import Event
-from mock_server.dialogue.state import DialogueState, apply
+from mock_server.dialogue.state import DialogueState
 from mock_server.service.brain import Brain
 from mock_server.service.snapshot import Snapshot
 
@@ -28,10 +27,6 @@ class Conversation:
     @property
     def is_reserved(self) -> bool:
         return self.unfinished > 0 or self.resting is not None
-
-    def commit(self, event: Event) -> None:
-        """Fold `event` into the state."""
-        self.state = apply(self.state, event)
 
     def must_hear_of_changes(self, brain: Brain) -> bool:
         """Whether `brain`, which takes over from here, has changed what the dialogue is about."""

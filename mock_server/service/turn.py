@@ -11,7 +11,7 @@ from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, Event, Warned
 from mock_server.dialogue.outcome import ActionResult
-from mock_server.dialogue.state import initial_state
+from mock_server.dialogue.state import DialogueState, initial_state
 from mock_server.dialogue.understand import needs_model
 from mock_server.faults.handling import AS_USUAL, Handling
 from mock_server.service.brain import Brain
@@ -82,8 +82,9 @@ class Turn:
     def cancel(self, reason: CancelReason) -> None:
         """End the task now; what the dialogue was about is cancelled with it (TURN-10)."""
         if self.has_started:
-            for event in cancel(self._brain.assistant, self.conversation.state):
-                self._record(event)
+            course = cancel(self._brain.assistant, self.conversation.state)
+            for event in course:
+                self._record(event, course.state)
         self._close(TaskState.CANCELED, reason=reason)
 
     def _understood(self, reading: Reading) -> UserMessage:
@@ -118,14 +119,14 @@ class Turn:
         return replace(message, generation=await generate(assistant, state, message.text))
 
     async def _advance(self, message: UserMessage) -> None:
-        engine = advance(self._brain.assistant, self.conversation.state, message)
+        course = advance(self._brain.assistant, self.conversation.state, message)
         answer: ActionResult | None = None
         while True:
             try:
-                event = engine.send(answer)
+                event = course.send(answer)
             except StopIteration:
                 return
-            self._record(event)
+            self._record(event, course.state)
             answer = None
             match event:
                 case ActionRequested(name=name):
@@ -137,8 +138,8 @@ class Turn:
                 case _:
                     pass
 
-    def _record(self, event: Event) -> None:
-        self.conversation.commit(event)
+    def _record(self, event: Event, state: DialogueState) -> None:
+        self.conversation.state = state
         self._events.append(event)
         if self._brain.keeps_stories:
             self.conversation.story.tell(event, self._world.now().timestamp())

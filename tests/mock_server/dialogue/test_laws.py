@@ -1,7 +1,7 @@
 """Laws of every conversation with every assistant: fold, determinism, termination."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -290,6 +290,20 @@ def hold(
                 break
         turns.append((state, events))
     return turns
+
+
+@settings(max_examples=60, deadline=None)
+@given(flows=flow_sets, conversation=conversations)
+def test_state_is_the_fold_of_the_events(
+    flows: dict[str, Flow],
+    conversation: list[tuple[UserMessage, ActionResult | None]],
+) -> None:
+    assistant = assistant_of(flows)
+    state = initial_state(assistant)
+    for message, _ in conversation:
+        course = advance(assistant, state, message)
+        state = reduce(apply, course, state)
+        assert course.state == state
 
 
 @settings(max_examples=100, deadline=None)
