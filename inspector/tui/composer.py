@@ -1,5 +1,6 @@
 """Where a turn is written: its text, the drawer above it, and how it will go out below."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -83,6 +84,18 @@ class Composer(VerticalGroup):
     def is_raw(self) -> bool:
         return self.has_class("-raw")
 
+    async def settle(self) -> None:
+        """Let the focused field take the keys that were pressed before an action's.
+
+        A key with Ctrl or F overtakes letters that still wait for their field.
+        """
+        focused = self.screen.focused
+        if focused is None or self not in focused.ancestors:
+            return
+        taken = asyncio.Event()
+        if focused.call_later(taken.set):
+            await taken.wait()
+
     def turn(self) -> Turn:
         """Return what is written: the number of an offered button stands for its payload."""
         headers = self.drawer.headers.texts()
@@ -98,6 +111,11 @@ class Composer(VerticalGroup):
             parts=self.drawer.parts.parts(),
             headers=headers,
         )
+
+    async def send_text(self, text: str) -> None:
+        """Send `text` as if it was typed, with the slots that are set."""
+        self.prompt.load_text(text)
+        await self.send()
 
     async def send(self) -> None:
         """Post the turn and clear what was its own; an empty turn is none.

@@ -1,0 +1,37 @@
+"""A board handed out: to each part of the main screen what that part draws."""
+
+from typing import TYPE_CHECKING
+
+from inspector.tui.actions.credentials import look_after
+from inspector.tui.board import Board
+from inspector.tui.composer import Composer
+from inspector.tui.data import Data
+from inspector.tui.header import Header, header_view
+from inspector.tui.key_bar import KeyBar
+from inspector.tui.live import LiveDrawer, SaveProblems
+from inspector.tui.stage import Stage
+from inspector.tui.timeline import Timeline
+
+if TYPE_CHECKING:
+    from inspector.tui.workspace import Workspace
+
+
+def draw_board(workspace: "Workspace", board: Board) -> None:
+    """Make `board` the one of `workspace`, and draw it."""
+    workspace.board = board
+    workspace.query_one(Data).know_mock(board.mock)
+    workspace.query_one(Timeline).know_marks(board.mock.marks)
+    stage = workspace.query_one(Stage)
+    stage.show(board)
+    workspace.query_one(KeyBar).found = stage.found.total
+    composer = workspace.query_one(Composer)
+    composer.options = composer.options.in_context(board.context_id)
+    composer.offers = board.offers
+    composer.exchanges = board.exchanges
+    workspace.query_one(LiveDrawer).show_live(board.live)
+    workspace.query_one(SaveProblems).reload = board.mock.reload
+    for show in tuple(workspace.watchers):
+        show(board)
+    workspace.query_one(Header).view = header_view(workspace.target, board)
+    workspace.show_waiting()
+    look_after(workspace)
