@@ -58,6 +58,13 @@ SCENES = (
     Scene("help", keys=("f1",)),
     Scene("palette", keys=("ctrl+p", *"wire")),
     Scene("error", 15, breaks=True),
+    Scene("found", 15, keys=("escape", "]"), breaks=True),
+    Scene("filtered", keys=("escape", "2", "/", *"state:completed")),
+    Scene("filter-kept", keys=("escape", "w", "/", *"method:card", "enter")),
+    Scene("filter-unread", keys=("escape", "2", "/", *"stat:x")),
+    Scene("data-filtered", keys=("escape", "3", "/", *"joe")),
+    Scene("resized", keys=("escape", "3", ">", ">", "1", "h")),
+    Scene("saving", keys=("escape", "w", "W")),
 )
 
 
