@@ -17,7 +17,9 @@ _NO_TASK = "no task is known here"
 
 
 async def send(workspace: "Workspace") -> None:
-    await workspace.query_one(Composer).send()
+    composer = workspace.query_one(Composer)
+    await composer.settle()
+    await composer.send()
 
 
 async def edit(workspace: "Workspace") -> None:

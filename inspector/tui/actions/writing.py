@@ -48,6 +48,7 @@ def context(workspace: "Workspace") -> None:
 async def raw(workspace: "Workspace") -> None:
     """Show the turn as its JSON-RPC body, or take that body back into the fields."""
     composer = workspace.query_one(Composer)
+    await composer.settle()
     if not composer.is_raw:
         composer.open_raw(composer.turn())
     elif not await composer.leave_raw():
@@ -59,6 +60,7 @@ async def editor(workspace: "Workspace") -> None:
     from inspector.tui.external_editor import edit_outside, editor_of
 
     composer = workspace.query_one(Composer)
+    await composer.settle()
     before = composer.raw.body if composer.is_raw else composer.prompt.text.encode()
     suffix = ".json" if composer.is_raw else ".md"
     try:
@@ -72,12 +74,13 @@ async def editor(workspace: "Workspace") -> None:
         composer.prompt.write(after.decode(errors="replace").rstrip("\n"))
 
 
-def snippets(workspace: "Workspace") -> None:
+async def snippets(workspace: "Workspace") -> None:
     """Take up a turn or slots kept for this target, or keep what is written."""
     from inspector.core.targets import targets_file
     from inspector.tui.snippets import SnippetsScreen
 
     composer = workspace.query_one(Composer)
+    await composer.settle()
 
     async def take(chosen: "Kept | None") -> None:
         if chosen is None:
