@@ -13,10 +13,11 @@ from textual.widgets import Static
 from inspector.core.session_files import SessionHeader, encode_header, encode_name
 from inspector.core.sessions import file_name, read_name, session_paths
 from inspector.folders import pictures_folder, sessions_folder
+from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
 from inspector.tui.block_list import BlockList
 from inspector.tui.compared import ComparedScreen
-from inspector.tui.copy_menu import CopyMenu
+from inspector.tui.copy_menu import FORMS, CopyMenu
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.sessions import SessionsScreen
 from inspector.tui.workspace import Workspace
@@ -60,6 +61,10 @@ def rows(pilot: Pilot[int]) -> list[str]:
 
 def note(pilot: Pilot[int]) -> str:
     return str(pilot.app.screen.query_one("#session-note", Static).content)
+
+
+def written_below(folder: Path) -> dict[Path, str]:
+    return {path: path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
 async def open_sessions(pilot: Pilot[int], until: Until, count: int) -> None:
@@ -227,3 +232,34 @@ async def test_exchange_is_copied_in_each_form(
         await pilot.press(key)
         await until(pilot, lambda: app.clipboard.startswith(begins))
         assert "message/" in app.clipboard
+
+
+@pytest.mark.req("CONN-3", "SESS-1", "WIRE-3")
+async def test_secret_is_in_no_picture_copy_or_file(
+    agent: "Agent", until: Until, tmp_path: Path, secret: Callable[[str], str]
+) -> None:
+    key = secret("hunter2-of-the-bank")
+    agent.gate.set()
+    app = InspectorApp(agent.url, Connection(headers=(("X-Api-Key", key),)))
+    copies: list[str] = []
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+        screen = app.screen
+        assert isinstance(screen, Workspace)
+        await until(pilot, lambda: screen.board.card)
+        await pilot.press(*"key-", *key, "enter")
+        await until(pilot, lambda: screen.board.offers or screen.board.open_task)
+        await until(pilot, lambda: not screen.board.running)
+        await pilot.press("f2", "escape", "I")
+        await until(pilot, lambda: "picture: " in screen.query_one(KeyBar).notice)
+        for form in FORMS:
+            await pilot.press("C")
+            await until(pilot, lambda: isinstance(app.screen, CopyMenu))
+            await pilot.press(form)
+            await until(pilot, lambda: app.screen is screen)
+            copies.append(app.clipboard)
+    assert len(set(copies)) == len(FORMS)
+    written = written_below(tmp_path)
+    assert {path.suffix for path in written} >= {".svg", ".jsonl"}
+    assert "key-***" in "".join(copies)
+    assert not [text for text in (*copies, *written.values()) if key in text]
