@@ -1,0 +1,166 @@
+"""What the composer can do, done by flags: raw bodies, twins, snippets and slot sets."""
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inspector.cli import main
+from inspector.core.commands import FollowMode, SlotShape, Turn
+from inspector.core.kept_turns import encode_turn
+from inspector.core.targets import Targets, targets_file, write_targets
+
+if TYPE_CHECKING:
+    from tests.inspector.conftest import RawServer, StartAgent
+
+TASK: dict[str, Any] = {
+    "kind": "task",
+    "id": "t",
+    "contextId": "c",
+    "status": {"state": "completed", "timestamp": "2026-11-20T10:00:00Z"},
+}
+
+
+def http(content: Any, status: str = "200 OK") -> bytes:
+    body = json.dumps(content).encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return f"{head}\r\nConnection: close\r\n\r\n".encode() + body
+
+
+def answer(status: str) -> bytes:
+    if status == "200 OK":
+        return http({"jsonrpc": "2.0", "id": None, "result": TASK})
+    return http(
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "busy"}}, status
+    )
+
+
+def one_after_another(*statuses: str) -> Callable[..., Any]:
+    """Answer each request with the next status."""
+    left = list(statuses)
+
+    async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(left.pop(0)))
+
+    return handle
+
+
+def posted(server: "RawServer") -> list[bytes]:
+    return [body for head, body in server.requests if head.startswith("POST")]
+
+
+@pytest.mark.req("COMP-1")
+@pytest.mark.parametrize("body", [b'{"broken', b"\xff\xfe\r\n", b'{"method": "message/send"}'])
+def test_raw_file_goes_out_byte_for_byte(
+    body: bytes, start_agent: "StartAgent", tmp_path: Path
+) -> None:
+    server = start_agent(answer("200 OK"))
+    file = tmp_path / "body"
+    file.write_bytes(body)
+    main(["send", server.url, "--raw", str(file)])
+    assert posted(server) == [body]
+
+
+@pytest.mark.req("COMP-1")
+def test_raw_body_comes_from_stdin(
+    start_agent: "StartAgent", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_agent(answer("200 OK"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[1]\n\n")))
+    main(["send", server.url, "--raw", "-"])
+    assert posted(server) == [b"[1]\n\n"]
+
+
+@pytest.mark.req("COMP-2")
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        (("200 OK", "409 Conflict"), 0),
+        (("409 Conflict", "200 OK"), 0),
+        (("200 OK", "200 OK"), 1),
+        (("409 Conflict", "409 Conflict"), 1),
+        (("500 Oops", "409 Conflict"), 1),
+    ],
+)
+def test_twice_succeeds_where_one_of_two_is_refused(
+    statuses: tuple[str, str], status: int, start_agent: "StartAgent"
+) -> None:
+    server = start_agent(one_after_another(*statuses))
+    assert main(["send", server.url, "hi", "--twice"]) == status
+    first, second = (json.loads(body)["params"]["message"] for body in posted(server))
+    assert first == second
+    assert first["contextId"]
+
+
+def test_twice_prints_both_as_json(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent(one_after_another("200 OK", "409 Conflict"))
+    assert main(["send", server.url, "hi", "--twice", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line.get("state") for line in lines} >= {"completed"}
+    assert [line["status"] for line in lines if "status" in line] == [409]
+
+
+@pytest.mark.parametrize("words", [["--poll"], ["--expect-state", "completed"]])
+def test_twice_takes_no_other_way(
+    words: list[str], start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent(answer("200 OK"))
+    assert main(["send", server.url, "hi", "--twice", *words]) == 2
+    assert "--twice compares two replies" in capsys.readouterr().err
+
+
+@pytest.fixture
+def kept(start_agent: "StartAgent") -> "RawServer":
+    """An agent for which a turn and a slot set are kept."""
+    server = start_agent(answer("200 OK"))
+    turn = Turn(
+        "pay",
+        {"amount": 50, "to": "Joe"},
+        (SlotShape.DATA,),
+        metadata={"user": "u"},
+        headers=(("X-Key", "${TURN_KEY}"),),
+        follow=FollowMode.NO_BLOCKING,
+    )
+    targets = Targets().with_snippet(server.url, "fifty", encode_turn(turn))
+    write_targets(targets_file(), targets.with_slot_set(server.url, "ann", {"to": "Ann"}))
+    return server
+
+
+@pytest.mark.req("COMP-4")
+def test_snippet_is_sent_with_what_flags_add(
+    kept: "RawServer", monkeypatch: pytest.MonkeyPatch, secret: Callable[[str], str]
+) -> None:
+    monkeypatch.setenv("TURN_KEY", secret("turn-key-4711"))
+    assert main(["send", kept.url, "--snippet", "fifty", "--slot", "amount=60"]) == 0
+    params = json.loads(posted(kept)[0])["params"]
+    assert params["configuration"] == {"blocking": False}
+    assert params["message"]["metadata"] == {"user": "u"}
+    assert params["message"]["parts"] == [
+        {"kind": "text", "text": "pay"},
+        {"kind": "data", "data": {"slots": {"amount": 60, "to": "Joe"}}},
+    ]
+    assert "turn-key-4711" in next(head for head, _ in kept.requests if head.startswith("POST"))
+
+
+@pytest.mark.req("COMP-4")
+def test_slot_set_yields_to_a_file_and_a_flag(kept: "RawServer", tmp_path: Path) -> None:
+    file = tmp_path / "slots.json"
+    file.write_text('{"amount": 1}')
+    words = ["--slot-set", "ann", "--slots", str(file), "--slot", "vip=true"]
+    assert main(["send", kept.url, "hi", *words]) == 0
+    metadata = json.loads(posted(kept)[0])["params"]["message"]["metadata"]
+    assert metadata == {"slots": {"to": "Ann", "amount": 1, "vip": True}}
+
+
+def test_unset_variable_of_a_snippet_is_told(
+    kept: "RawServer", capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["send", kept.url, "--snippet", "fifty"]) == 2
+    assert "TURN_KEY is not set" in capsys.readouterr().err
