@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +64,8 @@ def parse_config(text: str) -> Config:
 
 def unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
     """Return what to say of a `name` that is none of `known`."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"there is no {kind} {name!r}; {hint}"

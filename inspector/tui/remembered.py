@@ -1,6 +1,5 @@
 """What the app remembers of how it looked, in a small file that only its user can read."""
 
-import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,8 +24,15 @@ class Look:
 def read_look(folder: Path) -> Look:
     """Return what was remembered; a file that cannot be read is as if there was none."""
     try:
-        written: Json = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        text = (folder / FILE).read_text(encoding="utf-8")
     except (OSError, ValueError):
+        return Look()
+    # only who has a file waits for what reads it
+    import json
+
+    try:
+        written: Json = json.loads(text)
+    except ValueError:
         return Look()
     if not isinstance(written, dict):
         return Look()
@@ -36,6 +42,8 @@ def read_look(folder: Path) -> Look:
 
 def write_look(folder: Path, look: Look) -> str:
     """Remember `look`; returns why that was not possible, or ""."""
+    import json
+
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = folder / f"{FILE}.{os.getpid()}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inspector.core.recent import KnownTarget
 
 MOST_KNOWN = 6
+_SETTLED_SECONDS = 0.05
 
 
 class StartScreen(Screen[None]):
@@ -63,8 +64,8 @@ class StartScreen(Screen[None]):
             written.cursor_blink = False
         if self._problem:
             self.query_one("#target").focus()
-        # what is known is read once the choices stand
-        self.call_after_refresh(self._look_up)
+        # what is known is read once the choices stand on the terminal
+        self.set_timer(_SETTLED_SECONDS, self._look_up)
 
     def tell(self, text: str) -> None:
         """Say below the choices what went wrong or is under way."""
@@ -125,7 +126,7 @@ class StartScreen(Screen[None]):
         await self._offer([KnownTarget(one.target) for one in usable], [o.name for o in usable])
         self.query(".known").first().focus()
 
-    async def _look_up(self) -> None:
+    def _look_up(self) -> None:
         self.run_worker(self._offer_known(), group="known", exclusive=True)
 
     async def _offer_known(self) -> None:
@@ -148,9 +149,11 @@ class StartScreen(Screen[None]):
         self._known = known[:MOST_KNOWN]
         group = self.query_one("#known")
         await group.remove_children()
+        buttons: list[Button] = []
         for number, (one, name) in enumerate(zip(self._known, names, strict=False), 1):
             words = (str(number), safe_line(name), safe_line(one.target))
             label = "  ".join(word for word in words if word)
-            await group.mount(
-                Button(Content(label), name=str(number), classes="known", compact=True)
-            )
+            buttons.append(Button(Content(label), name=str(number), classes="known", compact=True))
+        # who leaves at once is gone by now
+        if group.is_attached:
+            await group.mount(*buttons)
