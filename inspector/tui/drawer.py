@@ -55,6 +55,10 @@ class Drawer(VerticalGroup):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+pagedown", "turn_page(1)", show=False),
         Binding("ctrl+pageup", "turn_page(-1)", show=False),
+        Binding("down", "step(0, 1)", show=False),
+        Binding("up", "step(0, -1)", show=False),
+        Binding("right", "step(1, 0)", show=False),
+        Binding("left", "step(-1, 0)", show=False),
     ]
 
     @dataclass
@@ -123,6 +127,19 @@ class Drawer(VerticalGroup):
     def action_turn_page(self, by: int) -> None:
         pages = list(PAGES)
         self.post_message(self.Turned(pages[(pages.index(self.page) + by) % len(pages)]))
+
+    def action_step(self, across: int, down: int) -> None:
+        """Focus the nearest field in that direction; in a field, left and right are its own."""
+        focused = self.screen.focused
+        if focused is None:
+            return
+        found: list[tuple[int, int, Widget]] = []
+        for field in self.query_one(f"#{self.page}").query("Input, Button"):
+            to = field.region.offset - focused.region.offset
+            if to.y * down > 0 or (to.y == 0 and to.x * across > 0):
+                found.append((abs(to.y), abs(to.x), field))
+        if found:
+            min(found, key=lambda one: one[:2])[2].focus()
 
     def _focus_first(self) -> None:
         page = self.query_one(f"#{self.page}")

@@ -160,6 +160,18 @@ async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: U
         assert composer(pilot).options.history_length == 3
 
 
+@pytest.mark.req("TUI-1")
+async def test_arrows_walk_the_drawer(server: "RawServer", until: Until) -> None:
+    async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
+        await connect(pilot, until)
+        await pilot.press("ctrl+o", "down", "down", "right", "enter", "down", "enter")
+        await until(pilot, lambda: "wait for answer + poll" in options(pilot))
+        await pilot.press("up", "left", "enter")
+        await until(pilot, lambda: "stream + poll" in options(pilot))
+        await pilot.press("down", "down", "down", "7")
+        assert pilot.app.screen.query_one("#history", Input).value == "7"
+
+
 @pytest.mark.req("COMP-2", "CONN-3")
 async def test_metadata_and_headers_go_out_and_secrets_stay_out_of_the_log(
     server: "RawServer", until: Until, monkeypatch: pytest.MonkeyPatch, secret: Callable[[str], str]
