@@ -202,6 +202,7 @@ async def test_picture_of_the_screen_is_written(app: InspectorApp, until: Until)
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         await until(pilot, lambda: app.screen.query(KeyBar))
+        await until(pilot, lambda: "reopened" in app.screen.query_one(KeyBar).notice)
         await pilot.press("f11")
         await until(pilot, lambda: "picture: " in app.screen.query_one(KeyBar).notice)
     (picture,) = pictures_folder().iterdir()
