@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 import jwt
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input
 
 from inspector.core.credentials import header_of
@@ -267,6 +268,8 @@ DIALOGS = {
 @pytest.mark.parametrize("dialog", DIALOGS)
 def test_dialog(drawn_as_before: Drawn, dialog: str, size: tuple[int, int]) -> None:
     async def open_it(pilot: Pilot[int]) -> None:
+        # an empty screen, so that nothing else shines through from below
+        await pilot.app.push_screen(Screen())
         await pilot.app.push_screen(DIALOGS[dialog]())
         await pilot.pause()
         if dialog == "token":
