@@ -269,7 +269,7 @@ DIALOGS = {
 def test_dialog(drawn_as_before: Drawn, dialog: str, size: tuple[int, int]) -> None:
     async def open_it(pilot: Pilot[int]) -> None:
         # an empty screen, so that nothing else shines through from below
-        await pilot.app.push_screen(Screen())
+        await pilot.app.push_screen(Screen[None]())
         await pilot.app.push_screen(DIALOGS[dialog]())
         await pilot.pause()
         if dialog == "token":
