@@ -70,7 +70,16 @@ def serve_bank() -> Generator[str]:
     """
     with TemporaryFile() as log:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mock_server", "serve", "--port", "0"],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "mock_server",
+                "serve",
+                "--port",
+                "0",
+                "--allow-local-push",
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

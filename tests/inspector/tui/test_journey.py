@@ -11,12 +11,14 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from inspector.core.sessions import session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.block_list import BlockList
+from inspector.tui.composer import Prompt
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 from inspector.views.exchanges import Exchange
@@ -58,14 +60,13 @@ def statuses(exchanges: list[Exchange]) -> list[int]:
     return sorted(one.response.status for one in exchanges if one.response)
 
 
-def keys(text: str) -> Iterator[str]:
-    return ("space" if letter == " " else letter for letter in text)
-
-
 async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
-    """Write `text`, send it, and wait for `answer`."""
+    """Paste `text`, send it, and wait for `answer`."""
     before = len(turns(pilot))
-    await pilot.press("escape", "escape", "i", *keys(text), "enter")
+    await pilot.press("escape", "escape", "i")
+    pilot.app.post_message(Paste(text))
+    await until(pilot, lambda: pilot.app.screen.query_one(Prompt).text == text)
+    await pilot.press("enter")
     await until(pilot, lambda: len(turns(pilot)) > before and answer in last_said(pilot))
     await until(pilot, lambda: not workspace_of(pilot).board.running)
 
