@@ -167,7 +167,7 @@ class InspectorApp(App[int]):
             self.push_screen(workspace)
         if self.letters.enabled:
             workspace.call_after_refresh(draw_with, workspace, ASCII)
-        for told in (*workspace.keymap.problems[:1], link.told):
+        for told in (workspace.keymap.told, link.told):
             if told:
                 workspace.call_after_refresh(workspace.notice, told)
 

@@ -29,6 +29,12 @@ class Keymap:
     keys: tuple[Key, ...] = KEYS
     problems: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> str:
+        """What is told at the start: the first problem, and where the others are."""
+        more = len(self.problems) - 1
+        return "".join(self.problems[:1]) + (f"; F1 tells {more} more" if more > 0 else "")
+
     def overrides(self) -> dict[str, str]:
         """Return what Textual takes as a keymap: binding ids with other keys."""
         changed = [

@@ -40,6 +40,7 @@ class Stage(Container):
         self._sieve = Sieve()
         self._sifted = Sifted()
         self._problem = ""
+        self._is_focus_due = False
         self.found = FoundCount()
 
     def compose(self) -> ComposeResult:
@@ -91,6 +92,7 @@ class Stage(Container):
 
     def open_filter(self) -> None:
         """Let the user type what the panels shall be filtered by: the data alone, or all others."""
+        self._is_focus_due = False
         self.query_one(FilterLine).open(self._filter_text())
 
     @on(FilterLine.Typed)
@@ -162,7 +164,11 @@ class Stage(Container):
         if name in room.layout_shown.hidden:
             room.lay_out(room.layout_shown.with_shown(name))
         self.activate(name)
-        self.call_after_refresh(self._focus_active)
+        self._is_focus_due = True
+        if self.query_one(f"#{name}").region:
+            self._focus_active()
+        else:
+            self.call_after_refresh(self._focus_active)
 
     def toggle_wire(self) -> None:
         if not self.has_class("-wire"):
@@ -208,6 +214,10 @@ class Stage(Container):
         self.query_one(Wire).show_exchanges(self._sifted.exchanges, self.selected)
 
     def _focus_active(self) -> None:
+        # a key pressed meanwhile may have sent the focus elsewhere
+        if not self._is_focus_due:
+            return
+        self._is_focus_due = False
         panel: Widget = self.query_one(f"#{self.active}")
         if isinstance(panel, Wire):
             panel.show_exchanges(self._sifted.exchanges, self.selected)

@@ -99,3 +99,10 @@ def test_no_key_ever_means_two_actions(wanted: dict[str, str]) -> None:
 @pytest.mark.req("TUI-1")
 def test_keys_that_tmux_and_screen_take_stay_free() -> None:
     assert not {"ctrl+a", "ctrl+b"} & {one for key in KEYS for one in key.controls.split(",")}
+
+
+def test_first_problem_is_told_at_the_start_and_where_the_others_are() -> None:
+    assert Keymap().told == ""
+    two = keymap_of(parse_config('theme = "x"\nsymbols = "y"\n'))
+    assert two.told.startswith("config.toml:1: there is no theme 'x'")
+    assert two.told.endswith("; F1 tells 1 more")
