@@ -31,7 +31,7 @@ NO_MOCK = (
     "No mock is connected. Faults can be armed in a2a-mock on this machine; for one elsewhere, "
     "name the variable with its admin token: --admin-token-env VARIABLE."
 )
-KEYS = "Esc back   Enter once   a until disarmed   e edit   x disarm   X all   1-9 once"
+KEYS = "Esc back  Enter or 1-9 once  a until disarmed  e edit  x disarm  X all"
 ARMED, OFFERED = "armed ", "kind "
 _DIGITS = 9
 _KIND_WIDTH = 22
@@ -60,8 +60,7 @@ class FaultsScreen(Screen[None]):
         self._client = client
 
     def compose(self) -> ComposeResult:
-        empty = NO_MOCK if self._mock.model is None else "Asking the mock what it can do wrong …"
-        yield BlockList(wraps=False, follows=False, id="faults", empty=empty)
+        yield BlockList(wraps=True, follows=False, id="faults")
         yield Input(id="fault-line", compact=True)
         yield Static("", id="fault-note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
@@ -175,7 +174,8 @@ def fault_blocks(mock: MockView) -> list[Block]:
         for number, kind in enumerate(mock.offer, 1)
     ]
     if not armed and not offered:
-        return []
+        text = NO_MOCK if mock.model is None else "Asking the mock what it can do wrong …"
+        return [Block(None, (Line(Content.styled(text, ink.DIM)),))]
     nothing = Block(None, (Line(Content.styled("nothing", ink.DIM), 2),))
     return [_title("Armed"), *(armed or [nothing]), _title(""), _title("The mock can"), *offered]
 

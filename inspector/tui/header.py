@@ -85,6 +85,8 @@ class Header(Widget):
     def render(self) -> Content:
         width = self.content_size.width
         right = self._conversation()
+        if right.cell_length > width // 2:
+            right = self._conversation(is_short=True)
         left = self._agent().truncate(max(1, width - right.cell_length - 1), ellipsis=True)
         gap = max(1, width - left.cell_length - right.cell_length)
         return left + " " * gap + right
@@ -118,10 +120,11 @@ class Header(Widget):
         words = self.credentials
         return ((f"   {words.text}", words.style),) if words.text else ()
 
-    def _conversation(self) -> Content:
-        beside = mock_words(self.view.mock, self.symbols)
+    def _conversation(self, *, is_short: bool = False) -> Content:
+        beside = mock_words(self.view.mock, self.symbols, is_short=is_short)
         if self.is_live:
-            beside += Content.styled(f"{self.symbols.live} live  ", ink.GOOD)
+            words = self.symbols.live if is_short else f"{self.symbols.live} live"
+            beside += Content.styled(f"{words}  ", ink.GOOD)
         if self.view.context_id is None:
             return beside + Content.styled("no context yet", ink.DIM)
         parts = [("ctx ", ink.DIM), (safe_line(self.view.context_id)[:SHORT_ID], ink.ACCENT)]
@@ -132,22 +135,24 @@ class Header(Widget):
         return beside + Content.assemble(*parts)
 
 
-def mock_words(mock: MockView, symbols: Symbols) -> Content:
+def mock_words(mock: MockView, symbols: Symbols, *, is_short: bool) -> Content:
     """Return what a connected mock serves, how its last save went, and what is armed in it."""
     if mock.model is None:
         return Content("")
     flows = f"{mock.model.flows} flow{'' if mock.model.flows == 1 else 's'}"
     said = (f"mock, {flows}", ink.DIM)
     if mock.reload is not None:
-        said = (f"reloaded, {flows}", ink.GOOD)
+        said = (flows if is_short else f"reloaded, {flows}", ink.GOOD)
     if mock.reload is not None and mock.reload.problems:
         said = ("not reloaded", ink.BAD)
     if not mock.is_listening:
         said = ("mock gone", ink.BAD)
     armed = mock.live_faults
-    faults = fault_words(armed[0]) if len(armed) == 1 else f"{len(armed)} faults"
+    faults = f"{len(armed)} fault{'' if len(armed) == 1 else 's'}"
+    if len(armed) == 1 and not is_short:
+        faults = fault_words(armed[0])
     warning = (f"  {symbols.warning} {faults}" if armed else "", ink.WARN)
-    return Content.assemble(said, warning, "   ")
+    return Content.assemble(said, warning, "  " if is_short else "   ")
 
 
 def _how(card: CardView) -> str:

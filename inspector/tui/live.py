@@ -51,7 +51,7 @@ class LiveDrawer(BlockList):
     ]
 
     def __init__(self) -> None:
-        super().__init__(wraps=True, follows=False, id="live", empty=WAITING)
+        super().__init__(wraps=True, follows=False, id="live")
         self.symbols = UNICODE
         self._live = LiveView()
         self._is_to_first = False
@@ -92,8 +92,17 @@ class LiveDrawer(BlockList):
         if turns != self._shown:
             self._shown = turns
             self.show([turn_block(turn, n, self.symbols) for n, turn in enumerate(turns, 1)])
+        if not turns:
+            self.show([Block(None, (Line(Content.styled(WAITING, ink.DIM)),))])
         self._title()
-        # a list that scrolls has no height of its own
+        self._fit()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as the lines are at this width: a list that scrolls has no height itself."""
         self.styles.height = self.virtual_size.height + _BORDER
 
     def _title(self) -> None:

@@ -25,8 +25,8 @@ from inspector.tui.symbols import Symbols
 from inspector.views.lives import missing_pushes
 
 KEYS = (
-    "Esc back   o open or close   n port   u public URL   w hand on   t turns register   r resend\n"
-    "answers: 0 as it should   5 500   3 302   d 2 s late   h hang   x drop   Enter on the wire"
+    "Esc back  o open, close  n port  u public URL  w hand on  t turns  r resend\n"
+    "Enter wire  answer: 0 well  5 500  3 302  d 2 s late  h hang  x drop"
 )
 # What a silence is worth a word after; a notification shortly behind the stream is usual.
 MISSING_AFTER_MS = 1000.0

@@ -88,7 +88,7 @@ class Timeline(BlockList):
 
     def _mark(self, mark: FaultMark) -> Line:
         told = "hit" if mark.has_hit else "armed"
-        text = f"{self.symbols.warning} fault: {fault_words(mark.fault)} {told}"
+        text = f"{self.symbols.warning} fault {told}: {fault_words(mark.fault)}"
         return Line(Content.styled(text, ink.WARN), 2)
 
     def _row(self, task: TaskRow, update: Update) -> Block:

@@ -14,7 +14,7 @@ from inspector.core.entries import Entry, Failed, FailureKind
 from inspector.core.recording import decode_entries
 from inspector.tui.workspace import Workspace
 
-LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
+LOGS = Path(__file__).parent / "logs"
 SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
 SIZES = ((80, 24), (120, 36), (200, 60))
@@ -24,12 +24,13 @@ Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]], tuple[int,
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The first `length` entries of the log, then `keys`; `breaks` ends it in a lost connection."""
+    """The first `length` entries of `log`, then `keys`; `breaks` ends it in a lost connection."""
 
     name: str
     length: int | None = None
     keys: Sequence[str] = ()
     breaks: bool = False
+    log: str = "transfer"
 
 
 SLOTS_LINE = 'SLOTS: {"amount": 1}'
@@ -64,12 +65,21 @@ SCENES = (
     Scene("filter-unread", keys=("escape", "2", "/", *"stat:x")),
     Scene("data-filtered", keys=("escape", "3", "/", *"joe")),
     Scene("resized", keys=("escape", "3", ">", ">", "1", "h")),
+    Scene("live", 66, keys=("escape", "L"), log="mock"),
+    Scene("save-broken", keys=("escape", "L"), log="mock"),
+    Scene("faults", keys=("escape", "f"), log="mock"),
+    Scene("fault-line", keys=("escape", "f", "down", "down", "e"), log="mock"),
+    Scene("faults-without-a-mock", keys=("escape", "f")),
+    Scene("rules", 66, keys=("escape", "u", "3"), log="mock"),
+    Scene("faults-in-the-timeline", 66, keys=("escape", "2"), log="mock"),
+    Scene("push", keys=("escape", "P"), log="mock"),
+    Scene("push-silent", keys=("escape", "P")),
     Scene("saving", keys=("escape", "w", "W")),
 )
 
 
 def entries_of(scene: Scene) -> list[Entry]:
-    with LOG.open(encoding="utf-8") as lines:
+    with (LOGS / f"{scene.log}.jsonl").open(encoding="utf-8") as lines:
         entries = list(decode_entries(lines))[: scene.length]
     if scene.breaks:
         last = entries[-1]
