@@ -221,7 +221,8 @@ def _status(exchange: Exchange) -> int | None:
 
 def _outstanding(exchange: Exchange) -> str:
     is_card = exchange.purpose is Purpose.CARD
-    what = "the agent's card" if is_card else f"the answer to {exchange.rpc_method}"
+    asked = exchange.rpc_method or "a body without a method"
+    what = "the agent's card" if is_card else f"the answer to {asked}"
     task = exchange.progress.task_id
     since = f", for {exchange.total_ms:.0f} ms" if exchange.total_ms is not None else ""
     return f"{what}{f' of task {task}' if task else ''}{since}"
