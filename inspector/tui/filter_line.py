@@ -53,7 +53,7 @@ class FilterLine(Horizontal):
         field = self.query_one(Input)
         with self.prevent(Input.Changed):
             field.value = text
-        field.focus()
+        self.screen.set_focus(field)
 
     def tell(self, text: str, told: str, problem: str) -> None:
         """Show the filter in force with `told`, or its `problem`; without a filter, nothing."""

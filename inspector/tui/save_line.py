@@ -42,7 +42,7 @@ class SaveLine(Horizontal):
         self.display = True
         field = self.query_one(Input)
         field.value = name
-        field.focus()
+        self.screen.set_focus(field)
 
     def action_close(self) -> None:
         self._leave("")

@@ -222,7 +222,7 @@ class Stage(Container):
         if isinstance(panel, Wire):
             panel.show_exchanges(self._sifted.exchanges, self.selected)
             panel = panel.query_one("#exchanges")
-        panel.focus()
+        self.screen.set_focus(panel)
 
 
 def _how_many(count: tuple[int, int] | None) -> str:
