@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from inspector.cli_listen import add_listen
-from inspector.cli_numbers import seconds
+from inspector.cli_numbers import duration, seconds
 from inspector.cli_saved import Commands, add_sessions, add_targets, resolve_target
 from inspector.cli_turn import add_turn
 from inspector.errors import InspectorError
@@ -54,9 +54,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # who closed the pipe has seen what it wanted; the exit's flush must not fail either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
+        return _stop_printing()
+    except ExceptionGroup as group:
+        # a stream prints from within its tasks
+        _, others = group.split(BrokenPipeError)
+        if others is not None:
+            raise
+        return _stop_printing()
+
+
+def _stop_printing() -> int:
+    """Who closed the pipe has seen what it wanted; the exit's flush must not fail either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_OK
 
 
 def _print_error(error: InspectorError) -> None:
@@ -186,7 +196,7 @@ def _add_token(commands: Commands) -> None:
     add("--claim", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
     add(
         "--ttl",
-        type=float,
+        type=duration,
         default=600.0,
         metavar="SECONDS",
         help="until it expires; below 0 it has expired (default: 600)",
@@ -211,7 +221,7 @@ def _add_connection(parser: argparse.ArgumentParser) -> None:
     add("--jwt-key", type=Path, metavar="FILE", help="a private key in PEM, for all but HS")
     add("--jwt-secret-env", metavar="VAR", help="the variable with the secret, for HS")
     add("--jwt-claim", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
-    add("--jwt-ttl", type=float, metavar="SECONDS", help="until it expires (default: 600)")
+    add("--jwt-ttl", type=duration, metavar="SECONDS", help="until it expires (default: 600)")
     add(
         "--header",
         action="append",

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
+from inspector.cli_numbers import days
 from inspector.errors import UsageError
 
 # argparse has no public name for what add_subparsers returns
@@ -38,7 +39,7 @@ def add_sessions(commands: Commands) -> None:
     prune = _add(actions, "prune", "delete old sessions that have no name")
     prune.add_argument("--keep", type=_count, metavar="N", help="keep the N newest")
     prune.add_argument(
-        "--older-than", type=float, metavar="DAYS", help="delete those begun longer ago"
+        "--older-than", type=days, metavar="DAYS", help="delete those begun longer ago"
     )
     prune.add_argument("--named-too", action="store_true", help="delete named ones as well")
 

@@ -264,12 +264,14 @@ def test_an_interruption_is_130_and_says_what_was_under_way(start_agent: "StartA
     assert "Traceback" not in err
 
 
-def test_a_closed_pipe_is_no_traceback(start_agent: "StartAgent") -> None:
-    url = start_agent(answer_with(TASK)).url
+@pytest.mark.parametrize("way", [(), ("--stream",), ("--stream", "--push")])
+def test_a_closed_pipe_is_no_traceback(way: tuple[str, ...], start_agent: "StartAgent") -> None:
+    handle = stream_of(update("working"), update("completed", final=True))
+    url = start_agent(handle if way else answer_with(TASK)).url
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "inspector", "send", url, "hi", "--json"],
+        [sys.executable, "-m", "inspector", "send", url, "hi", "--json", *way],
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

@@ -52,6 +52,7 @@ def test_help_names_every_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
         (["--alg", "HS256", "--key", "a", "--secret-env", "X"], "not allowed with"),
         (["--alg", "HS256", "--secret-env", "NOT_SET"], "the variable NOT_SET is not set"),
         (["--alg", "HS256", "--secret-env", "HOME", "--claim", "x"], "is not NAME=VALUE"),
+        (["--alg", "HS256", "--secret-env", "HOME", "--ttl", "nan"], "found 'nan'"),
     ],
 )
 def test_wrong_usage_is_2(words: list[str], complaint: str, tmp_path: Path) -> None:
