@@ -33,15 +33,18 @@ def read_mint(
     claims: Sequence[str],
     ttl_seconds: float,
     environment: Mapping[str, str],
+    flags: str = "--",
 ) -> Mint:
     """Return how to make the token that is asked for, its key read and found fit.
+
+    `flags` is what the names of the flags begin with, where hints name them.
 
     Raises:
         UsageError: the key is missing, unreadable or not one that `algorithm` takes.
     """
     if algorithm not in ALGORITHMS:
         raise UsageError(f"{algorithm!r} is none of {', '.join(ALGORITHMS)}")
-    key = _read_key(algorithm, key_file, secret_variable, environment)
+    key = _read_key(algorithm, key_file, secret_variable, environment, flags)
     return Mint(algorithm, key, read_claims(claims), ttl_seconds)
 
 
@@ -93,23 +96,24 @@ def _read_key(
     key_file: Path | None,
     secret_variable: str | None,
     environment: Mapping[str, str],
+    flags: str,
 ) -> str:
     if algorithm in SECRET_BYTES:
         if secret_variable is None:
             raise UsageError(
                 f"{algorithm} signs with a shared secret, which no file of keys holds",
-                "name the variable that has it: --secret-env VAR",
+                f"name the variable that has it: {flags}secret-env VAR",
             )
-        return _read_secret(algorithm, secret_variable, environment)
+        return _read_secret(algorithm, secret_variable, environment, flags)
     if key_file is None:
         raise UsageError(
             f"{algorithm} signs with a private key, not with a shared secret",
-            "name its PEM file: --key FILE",
+            f"name its PEM file: {flags}key FILE",
         )
     return _read_private_key(algorithm, key_file)
 
 
-def _read_secret(algorithm: str, variable: str, environment: Mapping[str, str]) -> str:
+def _read_secret(algorithm: str, variable: str, environment: Mapping[str, str], flags: str) -> str:
     secret = environment.get(variable, "")
     if not secret:
         problem = "is empty" if variable in environment else "is not set"
@@ -117,7 +121,7 @@ def _read_secret(algorithm: str, variable: str, environment: Mapping[str, str]) 
     if "-----BEGIN" in secret:
         raise UsageError(
             f"the variable {variable} holds a key in PEM; {algorithm} signs with a shared secret",
-            "--alg RS256 or ES256 with --key FILE signs with a private key",
+            f"{flags}alg RS256 or ES256 with {flags}key FILE signs with a private key",
         )
     return secret
 

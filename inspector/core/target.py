@@ -28,6 +28,9 @@ def parse_target(text: str) -> Target:
     Raises:
         UsageError: neither a URL nor an existing file, or a project that leads to no one card.
     """
+    if not text:
+        # the path '' is the current folder, which an unset variable does not mean
+        raise UsageError("the target is empty", "is a variable unset? . is the current folder")
     if "://" not in text and Path(text).exists() and is_project(Path(text)):
         card = parse_target(card_of_project(Path(text)))
         return Target(text, card.card_urls, card.card_file)

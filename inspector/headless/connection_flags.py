@@ -23,6 +23,8 @@ def connection_of(arguments: argparse.Namespace) -> Connection:
 
     if arguments.insecure:
         sys.stderr.write("a2a-inspect: --insecure: certificates are NOT checked\n")
+    if arguments.jwks is not None and not arguments.jwks.is_file():
+        raise UsageError(f"--jwks {arguments.jwks}: no such file")
     mint = read_mint_flags(arguments, os.environ)
     headers = parse_headers(arguments.header, os.environ)
     for header in credential_headers(arguments, mint, os.environ):
@@ -77,6 +79,7 @@ def read_mint_flags(arguments: argparse.Namespace, environment: Mapping[str, str
         claims=arguments.jwt_claim,
         ttl_seconds=DEFAULT_TTL_SECONDS if arguments.jwt_ttl is None else arguments.jwt_ttl,
         environment=environment,
+        flags="--jwt-",
     )
 
 

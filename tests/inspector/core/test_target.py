@@ -41,3 +41,8 @@ def test_a_file_is_a_card(tmp_path: Path) -> None:
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_target(text)
+
+
+def test_an_empty_target_is_not_the_current_folder() -> None:
+    with pytest.raises(UsageError, match="the target is empty"):
+        parse_target("")
