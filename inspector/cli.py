@@ -12,7 +12,7 @@ from inspector.cli_listen import add_listen
 from inspector.cli_numbers import duration, seconds
 from inspector.cli_saved import Commands, add_sessions, add_targets, resolve_target
 from inspector.cli_turn import add_turn
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, UsageError
 
 EXIT_OK = 0
 EXIT_INTERRUPTED = 130
@@ -81,6 +81,9 @@ def _run(words: list[str]) -> int:
         resolve_target(arguments, _add_connection, COMMANDS)
         run: Callable[[argparse.Namespace], int] = import_module(COMMANDS[arguments.command]).run
         return run(arguments)
+    if len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
+        hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
+        raise UsageError(f"{words[0]!r} is no command", hint)
     arguments = _app_parser().parse_args(words)
     resolve_target(arguments, _add_connection, COMMANDS)
     return import_module("inspector.headless.app").run(arguments)

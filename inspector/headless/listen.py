@@ -17,6 +17,7 @@ from inspector.core.receiver_options import Injection, ReceiverOptions
 from inspector.core.receiving import Receiver
 from inspector.core.redact import Redactor
 from inspector.core.requests import ACCEPT_JSON
+from inspector.errors import UsageError
 from inspector.headless.output import ink_for, print_json, print_text
 from inspector.headless.pushes import describe_push, tell_forward, tell_push
 from inspector.net.events import Outgoing
@@ -24,6 +25,7 @@ from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import reading
 from inspector.views.reads import Pushed
+from inspector.wire.urls import split_url
 
 FORWARD_TIMEOUT_SECONDS = 30.0
 
@@ -34,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _listen(arguments: argparse.Namespace) -> None:
+    _refuse_unusable(arguments)
     exchanger = Exchanger(
         HttpTransport(Connection()),
         Log(time.perf_counter),
@@ -52,6 +55,14 @@ async def _listen(arguments: argparse.Namespace) -> None:
         else:
             print_text(f"ready: {registration.url} token={shown}")
         await asyncio.Event().wait()
+
+
+def _refuse_unusable(arguments: argparse.Namespace) -> None:
+    """Flags that would be ignored, or fail with the first notification only."""
+    if arguments.ssl_keyfile is not None and arguments.ssl_certificate is None:
+        raise UsageError("--ssl-keyfile says nothing without --ssl-certificate", "add it")
+    if arguments.jwks is not None and split_url(arguments.jwks) is None:
+        raise UsageError(f"--jwks {arguments.jwks!r} is not an http or https URL")
 
 
 @asynccontextmanager

@@ -624,3 +624,13 @@ def test_a_task_of_another_context_is_1(
     assert main(["tasks", "get", url, "t", "--context", "c"]) == 0
     assert main(["tasks", "get", url, "t", "--context", "other"]) == 1
     assert "expected context other, found c" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["sned", "http://a", "hi"], ["http://a", "hi"]])
+def test_two_words_without_a_command_name_the_commands(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert f"{words[0]!r} is no command" in err
+    assert "card, send, tasks" in err

@@ -124,6 +124,8 @@ def test_verified_ones_are_handed_on(listen: Listen) -> None:
         (("--interface", "203.0.113.1"), "cannot listen at 203.0.113.1 port 0"),
         (("--token-env", "NOT_SET"), "the variable NOT_SET is not set"),
         (("--ssl-certificate", "/nonexistent.pem"), "/nonexistent.pem: No such file"),
+        (("--ssl-keyfile", "key.pem"), "says nothing without --ssl-certificate"),
+        (("--jwks", "keys.json"), "is not an http or https URL"),
         (("--fail", "99"), "must be 200 to 599"),
         (("--port", "70000"), "must be 0 to 65535"),
         (("--fail", "500", "--drop"), "not allowed with"),
