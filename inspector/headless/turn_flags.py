@@ -54,7 +54,7 @@ def read_turn(arguments: argparse.Namespace) -> Turn:
 def _read_raw(arguments: argparse.Namespace) -> Turn:
     if arguments.text is not None or arguments.snippet is not None:
         raise UsageError("--raw is a whole body: it takes neither a TEXT nor --snippet")
-    raw = sys.stdin.buffer.read() if arguments.raw == "-" else _read(Path(arguments.raw))
+    raw = sys.stdin.buffer.read() if arguments.raw == "-" else _read("--raw", Path(arguments.raw))
     return Turn("", follow=_follow(arguments), also=_also(arguments), raw=raw)
 
 
@@ -135,15 +135,15 @@ def read_value(text: str) -> Json:
 
 
 def _read_slots_file(path: Path) -> dict[str, Json]:
-    parsed = parse_json(_read(path))
+    parsed = parse_json(_read("--slots", path))
     if not isinstance(parsed.value, dict):
         found = parsed.problem or f"found {json.dumps(parsed.value)[:40]}"
         raise UsageError(f"{path}: expected a JSON object of slots; {found}")
     return parsed.value
 
 
-def _read(path: Path) -> bytes:
+def _read(flag: str, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise UsageError(f"{flag} {path}: {error.strerror}") from error
