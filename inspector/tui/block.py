@@ -1,11 +1,15 @@
 """Blocks of lines: what a list shows, told apart and laid out without a terminal."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
 
 from inspector.tui.messages import Place
+
+# where a line must be broken, or wrapping would trim it
+_BREAKS = re.compile(r"[\n\t]|\s$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,10 @@ def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
     if not wraps or (line.tail and line.text.cell_length <= room - tail_width):
         text = line.text.truncate(max(1, room - tail_width), ellipsis=True, pad=bool(line.tail))
         return [_indented(text + " " + line.tail if line.tail else text, line.indent)]
-    drawn = [_indented(part, line.indent) for part in line.text.wrap(max(4, room))]
+    # most lines fit as they are, and wrapping costs ten times as much as knowing that
+    fits = line.text.cell_length <= room and not _BREAKS.search(line.text.plain)
+    parts = [line.text] if fits else line.text.wrap(max(4, room))
+    drawn = [_indented(part, line.indent) for part in parts]
     if line.tail:
         drawn.append(line.tail.pad_left(max(0, width - line.tail.cell_length)))
     return drawn

@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.tui import ink
 from inspector.tui.block import Block, Line
 
-PAGE = 250
+PAGE = 100
 PAGES = 3
 
 

@@ -32,7 +32,7 @@ from inspector.wire.findings import Severity
 
 _FIRST_REFUSAL = 400
 # A stream may have a hundred thousand frames; two pages of them are laid out at a time.
-PAGE = 50
+PAGE = 20
 MOST_FINDINGS = 100
 
 

@@ -36,6 +36,13 @@ def test_no_line_is_wider_than_the_list(text: str, width: int) -> None:
             assert all(drawn.cell_length <= width for drawn in lay_out(line, width, wraps))
 
 
+@given(st.text(st.sampled_from("ab -\t\n\u3000\u00a0字"), max_size=30), st.integers(10, 60))
+def test_a_line_is_laid_out_as_wrapping_would(text: str, width: int) -> None:
+    content = Content(text)
+    wrapped = [line.plain for line in content.wrap(width)]
+    assert [line.plain for line in lay_out(Line(content), width, True)] == wrapped
+
+
 @given(st.lists(st.integers(1, 30), unique=True).map(sorted), st.integers(0, 31))
 def test_nearest_is_the_last_block_not_after_the_place(numbers: list[int], seq: int) -> None:
     blocks = [block(number) for number in numbers]
