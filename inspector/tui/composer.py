@@ -245,7 +245,7 @@ class Composer(VerticalGroup):
         line = raw_line(turn) if self.is_raw else options_line(self.options, turn)
         if not self.is_raw and turn.text != self.prompt.text.strip():
             line = Content.assemble(("sends ", ink.DIM), safe_line(turn.text), "  ") + line
-        self.query_one("#options", Static).update(line)
+        self.query_one("#options", Static).update(line, layout=False)
         if self.drawer.is_open:
             self.drawer.show(turn, self.options)
 

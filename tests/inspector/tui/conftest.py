@@ -221,8 +221,10 @@ async def draw(
             # first, since it also tells Textual which screens shine through from below
             svgs[theme] = app.export_screenshot(simplify=True)
             layers.append(cells_of(app))
-        if isinstance(app.screen, CommandPalette) and len(themes) > 1:
-            # it keeps the colours that it was opened with
+            if isinstance(app.screen, CommandPalette):
+                # it keeps the colours that it was opened with
+                break
+        if len(layers) < len(themes):
             others = [await draw(arrange, size, InspectorApp(), [theme]) for theme in themes]
             svgs = {theme: one.svgs[theme] for theme, one in zip(themes, others, strict=True)}
             layers = [one.layers[0] for one in others]
@@ -253,7 +255,7 @@ def screenshot() -> Callable[[Arrange, tuple[int, int]], str]:
     """Return what draws a screen as SVG in the dark theme."""
 
     def draw_dark(arrange: Arrange, size: tuple[int, int]) -> str:
-        return asyncio.run(draw(arrange, size, InspectorApp())).svgs[THEMES[0]]
+        return asyncio.run(draw(arrange, size, InspectorApp(), THEMES[:1])).svgs[THEMES[0]]
 
     return draw_dark
 
