@@ -18,8 +18,8 @@ def test_bench_measures_a_long_log_beside_a_short_one() -> None:
     line = [sys.executable, "-m", "benchmarks.log", "--entries", "1500", "--rounds", "1"]
     ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("an entry more ") == len(SHAPES)
-    assert ended.stdout.count("a page up ") == len(SHAPES)
+    assert ended.stdout.count("\nan entry more ") == len(SHAPES)
+    assert ended.stdout.count("\na page up ") == len(SHAPES)
     assert ended.stdout.count("B an entry") == len(SHAPES)
 
 
