@@ -115,7 +115,8 @@ def _odd_chunk(text: str) -> Finding:
 
 
 def _take_artifacts(progress: Progress, result: Result) -> Progress:
-    told = {one.artifact_id: one.is_last for one in result.artifacts}
+    # a task shows its artifacts as they are by now, and more chunks may follow
+    told = {one.artifact_id: one.is_last and result.kind != "task" for one in result.artifacts}
     if told.items() <= progress.artifacts.items():
         return progress
     if len(progress.artifacts) >= MOST_ARTIFACTS:

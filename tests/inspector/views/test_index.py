@@ -58,3 +58,11 @@ def test_what_is_missing_is_no_key() -> None:
         index[-1]
     assert sorted(index) == list(range(5000))
     assert repr(Index([("a", 1)])) == "Index({'a': 1})"
+
+
+def test_a_large_mapping_shrinks_again() -> None:
+    index = Index((number, number) for number in range(200))
+    for number in range(0, 200, 2):
+        index = index.without(number)
+    assert sorted(index) == list(range(1, 200, 2))
+    assert len(index) == 100

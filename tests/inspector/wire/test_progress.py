@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from inspector.wire.progress import Progress, advance, check_end
+from inspector.wire.progress import MOST_ARTIFACTS, Progress, advance, check_end
 from inspector.wire.results import read_result
 
 
@@ -102,3 +102,32 @@ def test_an_unknown_state_is_no_transition() -> None:
     progress, messages = run(status("working"), status("dancing"), status("completed", final=True))
     assert messages == []
     assert progress.state == "completed"
+
+
+def test_nothing_is_appended_after_the_last_chunk() -> None:
+    _, messages = run(
+        artifact(), {**artifact(append=True), "lastChunk": True}, artifact(append=True)
+    )
+    assert messages == ["appends to artifact 'a' after its last chunk"]
+
+
+def test_chunks_may_follow_the_task_that_a_resubscription_begins_with() -> None:
+    task: dict[str, Any] = {
+        "kind": "task",
+        "id": "t",
+        "artifacts": [{"artifactId": "a", "parts": []}],
+    }
+    _, messages = run(task, artifact(append=True), start=Progress(is_continued=True))
+    assert messages == []
+
+
+def test_countless_artifacts_are_read_on_as_begun_elsewhere() -> None:
+    """An agent may name a new one with each update; what is kept of them stays small."""
+    progress = Progress()
+    for number in range(3 * MOST_ARTIFACTS):
+        named: dict[str, Any] = {**artifact(), "artifact": {"artifactId": str(number), "parts": []}}
+        progress, found = advance(progress, read_result(named))
+        assert found == ()
+    assert len(progress.artifacts) <= MOST_ARTIFACTS
+    _, messages = run(artifact(append=True), start=progress)
+    assert messages == []
