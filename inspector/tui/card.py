@@ -86,9 +86,11 @@ class CardScreen(Screen["str | None"]):
         self._draw(from_start=True)
 
     def show_board(self, board: Board) -> None:
-        """Draw what came, where the reader is."""
+        """Draw what came, where the reader is; before the screen stands, keep it for then."""
         is_new = board.card is not self._board.card
         self._board = board
+        if not self.is_mounted:
+            return
         if is_new:
             self._draw(from_start=False)
         self._tell()

@@ -31,7 +31,10 @@ class Choices(HorizontalGroup):
     def compose(self) -> ComposeResult:
         yield Static(self._label, classes="label", markup=False)
         for value, name in self._names.items():
-            yield Button(Content(f"[ ] {name}"), name=value, classes="choice", compact=True)
+            button = Button(Content(f"[ ] {name}"), name=value, classes="choice", compact=True)
+            # the cross tells that it was pressed
+            button.active_effect_duration = 0
+            yield button
 
     def show(self, chosen: Collection[str]) -> None:
         for button in self.query(Button):

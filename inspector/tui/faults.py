@@ -76,7 +76,8 @@ class FaultsScreen(Screen[None]):
     def show_board(self, board: "Board") -> None:
         if board.mock is not self._mock:
             self._mock = board.mock
-            self._fill()
+            if self.is_mounted:
+                self._fill()
 
     def action_back(self) -> None:
         """Leave the line that is edited, else the screen."""

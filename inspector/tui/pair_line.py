@@ -50,7 +50,10 @@ class PairLine(HorizontalGroup):
         yield Input(name, placeholder=self._noun, classes="name", compact=True)
         yield Input(typed, placeholder="value", classes="value", compact=True)
         if not self.is_text:
-            yield Button("auto", classes="kind", compact=True)
+            kind = Button("auto", classes="kind", compact=True)
+            # its word tells that it was pressed
+            kind.active_effect_duration = 0
+            yield kind
 
     def on_mount(self) -> None:
         for field in self.query(Input):

@@ -114,7 +114,8 @@ class PushScreen(Screen[Place | None]):
 
     def show_board(self, board: Board) -> None:
         self._board = board
-        self._fill()
+        if self.is_mounted:
+            self._fill()
 
     def action_back(self) -> None:
         """Leave the line that is edited, else the screen."""

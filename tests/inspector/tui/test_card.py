@@ -258,3 +258,13 @@ async def test_an_example_is_written_and_the_card_is_kept(
 def test_highlighting_changes_no_letter(line: str) -> None:
     assert ink_json(line).plain == line
     assert bool(ink_json(line).spans) == ('"' in line)
+
+
+@pytest.mark.anyio
+async def test_card_that_comes_before_the_screen_stands_is_drawn_then() -> None:
+    async with InspectorApp().run_test(size=(120, 60)) as pilot:
+        screen = CardScreen(Board(), started=STARTED)
+        screen.show_board(board(CARD))
+        await pilot.app.push_screen(screen)
+        await pilot.pause()
+        assert "Skills" in text(pilot)
