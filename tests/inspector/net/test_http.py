@@ -166,7 +166,7 @@ async def test_cookies_come_back_to_their_host_alone(
     async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
         cookie = "a2a-context-id=c1; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax"
         writer.write(f"HTTP/1.1 200 OK\r\nSet-Cookie: {cookie}\r\n".encode())
-        writer.write(b"Content-Length: 0\r\n\r\n")
+        writer.write(b"Content-Length: 0\r\nConnection: close\r\n\r\n")
 
     server = start_server(handle)
     for url in (server.url, server.url, server.url.replace("127.0.0.1", "localhost")):
