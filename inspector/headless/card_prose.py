@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from inspector.headless.output import BOLD, DIM, GREEN, RED, YELLOW, Ink
-from inspector.views.card_changes import CardChange, ChangeKind
+from inspector.views.card_changes import CardChange, ChangeKind, told
 from inspector.views.text import plain_line
 from inspector.wire.signatures import Signature, Verdict
 from inspector.wire.tree import Json
@@ -32,14 +32,7 @@ def tell_changes(ink: Ink, changes: tuple[CardChange, ...], since: str) -> Itera
 
 
 def change_text(change: CardChange) -> str:
-    """`old → new`, or the one of them that there is."""
-    match change.kind:
-        case ChangeKind.ADDED:
-            return _short(change.after)
-        case ChangeKind.REMOVED:
-            return _short(change.before)
-        case ChangeKind.CHANGED:
-            return f"{_short(change.before)} → {_short(change.after)}"
+    return told(change, _short)
 
 
 def tell_signatures(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]:

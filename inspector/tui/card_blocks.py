@@ -14,7 +14,7 @@ from inspector.tui.payload import body_lines
 from inspector.tui.safe_text import safe, safe_line
 from inspector.tui.symbols import Symbols
 from inspector.views.card import CardView, SkillRow, push_remark
-from inspector.views.card_changes import CardChange, ChangeKind
+from inspector.views.card_changes import CardChange, ChangeKind, told
 from inspector.views.slots import SlotChange
 from inspector.wire.findings import Severity
 from inspector.wire.signatures import Signature, Verdict
@@ -142,23 +142,13 @@ def _difference(difference: Difference, symbols: Symbols) -> Iterator[Line]:
             Content.assemble(
                 (f"{symbols.changes[kind]} ", style),
                 safe_line(change.path),
-                (f"  {_values(change)}", ink.DIM),
+                (f"  {told(change, _short)}", ink.DIM),
             ),
             2,
         )
     if count > MOST_CHANGES:
         yield Line(Content.styled(f"… {count - MOST_CHANGES} more", ink.DIM), 2)
     yield Line(Content(""))
-
-
-def _values(change: CardChange) -> str:
-    match change.kind:
-        case ChangeKind.ADDED:
-            return _short(change.after)
-        case ChangeKind.REMOVED:
-            return _short(change.before)
-        case ChangeKind.CHANGED:
-            return f"{_short(change.before)} → {_short(change.after)}"
 
 
 def _short(value: Json) -> str:

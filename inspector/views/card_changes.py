@@ -1,6 +1,6 @@
 """What differs between two cards of one agent (inspector.md CARDV-1)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -75,3 +75,14 @@ def _by_id(values: list[Json]) -> dict[str, Json] | None:
             return None
         named[id_] = value
     return named
+
+
+def told(change: CardChange, show: Callable[[Json], str]) -> str:
+    """`old → new`, or the one of them that there is; `show` makes a value fit to be read."""
+    match change.kind:
+        case ChangeKind.ADDED:
+            return show(change.after)
+        case ChangeKind.REMOVED:
+            return show(change.before)
+        case ChangeKind.CHANGED:
+            return f"{show(change.before)} → {show(change.after)}"
