@@ -1,5 +1,6 @@
 """A protected mock by commands: each refusal told apart, and no secret left anywhere."""
 
+import codecs
 import json
 import os
 import pty
@@ -99,13 +100,15 @@ class Terminal:
         self.process = process
         self.shown = ""
         self._master = master
+        # a read ends where the kernel's buffer does, which may be within a character
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def wait_for(self, text: str) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while text not in self.shown:
             assert time.monotonic() < deadline, self.shown
             if select.select([self._master], [], [], 0.1)[0]:
-                self.shown += os.read(self._master, 65536).decode()
+                self.shown += self._decoder.decode(os.read(self._master, 65536))
 
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
