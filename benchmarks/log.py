@@ -33,8 +33,8 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
 from inspector.tui.board_drawing import draw_board
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.folds import Folds
 from inspector.tui.stage import Stage
 from inspector.tui.workspace import Workspace

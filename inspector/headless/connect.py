@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from inspector.core.commands import Command, FetchCard
 from inspector.core.entries import Entry
+from inspector.core.saved.sessions import record
 from inspector.core.session import Session
-from inspector.core.sessions import record
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.headless.asking import ask_credentials, can_ask

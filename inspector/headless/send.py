@@ -6,7 +6,7 @@ import os
 import sys
 
 from inspector.core.commands import SendTurn
-from inspector.core.turn_headers import fill_headers
+from inspector.core.secrets.turn_headers import fill_headers
 from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from inspector.core.session_files import SavedSession, read_session
-from inspector.core.sessions import (
+from inspector.core.saved.session_files import SavedSession, read_session
+from inspector.core.saved.sessions import (
     delete_session,
     find_session,
     id_of,
@@ -16,7 +16,7 @@ from inspector.core.sessions import (
     prune,
     session_paths,
 )
-from inspector.core.skimming import Skimmed, skim
+from inspector.core.saved.skimming import Skimmed, skim
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.headless.output import ink_for, print_json, print_text

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from inspector.core.targets import SavedTarget, read_targets, targets_file, write_targets
+from inspector.core.saved.targets import SavedTarget, read_targets, targets_file, write_targets
 from inspector.errors import UsageError
 from inspector.headless.output import BOLD, DIM, ink_for, print_json, print_text
 from inspector.views.text import plain_line

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from inspector.core.minting import mint_token, read_mint, weakness
+from inspector.core.secrets.minting import mint_token, read_mint, weakness
 from inspector.headless.output import print_text
 
 EXIT_OK = 0

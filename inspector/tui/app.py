@@ -15,12 +15,12 @@ from textual.widgets import Static
 
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
-from inspector.tui.ascii_letters import AsciiLetters, is_ascii_terminal
 from inspector.tui.config import read_config
+from inspector.tui.drawing.ascii_letters import AsciiLetters, is_ascii_terminal
+from inspector.tui.drawing.theme import DARK, PLAIN, THEMES
 from inspector.tui.messages import SessionGiven, TargetGiven
 from inspector.tui.remembered import Look, read_look, write_look
 from inspector.tui.start import StartScreen
-from inspector.tui.theme import DARK, PLAIN, THEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +120,7 @@ class InspectorApp(App[int]):
 
     def reopen(self, path: "Path", target: str | None = None) -> None:
         """Show the main screen as a saved session left it, to go on at its target or `target`."""
-        from inspector.core.session_files import read_header
+        from inspector.core.saved.session_files import read_header
         from inspector.tui.link import reopen_link
 
         def open_it() -> "Link":
@@ -138,8 +138,8 @@ class InspectorApp(App[int]):
 
     def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
         from inspector.tui.actions.showing import draw_with
+        from inspector.tui.drawing.symbols import ASCII
         from inspector.tui.keymap import keymap_of
-        from inspector.tui.symbols import ASCII
         from inspector.tui.workspace import Workspace
 
         try:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
 from inspector.tui.data import Data
 from inspector.tui.header import Header, header_view
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.live import LiveDrawer, SaveProblems
+from inspector.tui.mocks.live import LiveDrawer, SaveProblems
 from inspector.tui.stage import Stage
 from inspector.tui.timeline import Timeline
 

@@ -10,15 +10,15 @@ from textual.content import Content
 from textual.style import Style
 
 from inspector.core.commands import Json
-from inspector.tui import ink
-from inspector.tui.block import Block, Line
-from inspector.tui.block_list import BlockList
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.block import Block, Line
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.quantities import wall_clock
+from inspector.tui.drawing.redraw import Drawn, redraw
+from inspector.tui.drawing.safe_text import safe, safe_line
+from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.drawing.window import Window, left_out
 from inspector.tui.messages import OfferTaken, Place
-from inspector.tui.quantities import wall_clock
-from inspector.tui.redraw import Drawn, redraw
-from inspector.tui.safe_text import safe, safe_line
-from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.tui.window import Window, left_out
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
 

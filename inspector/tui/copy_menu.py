@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from inspector.tui import ink
+from inspector.tui.drawing import ink
 from inspector.views.exchanges import Exchange
 from inspector.views.export_har import har, har_entry
 from inspector.views.export_requests import curl, exchange_json, httpx_script

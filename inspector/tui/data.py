@@ -8,15 +8,15 @@ from textual.content import Content
 
 from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived
-from inspector.tui import ink
-from inspector.tui.block import Block, Line, passing
-from inspector.tui.block_list import BlockList
 from inspector.tui.conversation import value_text
-from inspector.tui.json_tree import tree
-from inspector.tui.quantities import size
-from inspector.tui.safe_text import safe_line
-from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.tui.trace import TraceWanted, explanation, trace_blocks
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.block import Block, Line, passing
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.json_tree import tree
+from inspector.tui.drawing.quantities import size
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.mocks.trace import TraceWanted, explanation, trace_blocks
 from inspector.views import mock
 from inspector.views.artifacts import ArtifactRow
 from inspector.views.data import TurnData

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from inspector.tui import ink
+from inspector.tui.drawing import ink
 
 HINT = "text  state:working  task:91c  context:7f3  status:err  lane:push  .result.status.state=x"
 

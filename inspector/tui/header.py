@@ -9,12 +9,12 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from inspector.core.entries import FailureKind
-from inspector.tui import ink
 from inspector.tui.board import Board
-from inspector.tui.credential_words import Words
-from inspector.tui.fault_words import fault_words
-from inspector.tui.safe_text import safe_line
-from inspector.tui.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.mocks.fault_words import fault_words
+from inspector.tui.secrets.credential_words import Words
 from inspector.tui.timeline import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView

@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.tui import ink
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import GROUPS, group_of, shown
-from inspector.tui.safe_text import safe_line
 
 _KEY_WIDTH = 12
 _MOVING = (

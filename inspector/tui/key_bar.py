@@ -7,7 +7,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from inspector.tui import ink
+from inspector.tui.drawing import ink
 from inspector.tui.keys import KEYS, Key, action_of, shown
 
 

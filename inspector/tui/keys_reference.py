@@ -1,8 +1,8 @@
 """The reference page of keys, config file and themes, written from the tables that the app uses."""
 
 from inspector.tui.config import FILE, SYMBOLS
+from inspector.tui.drawing.theme import THEMES
 from inspector.tui.keys import GROUPS, KEYS, Key, group_of, shown
-from inspector.tui.theme import THEMES
 
 _HEAD = f"""# Keys, config and themes of the terminal app
 

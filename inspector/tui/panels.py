@@ -5,7 +5,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from inspector.tui import ink
+from inspector.tui.drawing import ink
 
 PANELS = ("conversation", "timeline", "data", "wire")
 _AREAS = (*PANELS, "compose", "filter", "save")

@@ -4,10 +4,10 @@ import os
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import Command, SendTurn, Turn
+from inspector.core.secrets.turn_headers import fill_headers
 from inspector.core.session import Session
-from inspector.core.turn_headers import fill_headers
 from inspector.errors import UsageError
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
 from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:

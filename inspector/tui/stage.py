@@ -7,10 +7,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
 
-from inspector.tui.block_list import BlockList
 from inspector.tui.board import Board
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.symbols import UNICODE, Symbols
 from inspector.tui.filter_line import FilterLine
 from inspector.tui.found import FoundCount
 from inspector.tui.layout import Layout
@@ -19,7 +20,6 @@ from inspector.tui.panels import PANELS, TabBar
 from inspector.tui.room import Room
 from inspector.tui.save_line import SaveLine
 from inspector.tui.sieve import Sieve, Sifted
-from inspector.tui.symbols import UNICODE, Symbols
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
 from inspector.views.exchanges import find

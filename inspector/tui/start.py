@@ -16,7 +16,7 @@ from inspector.errors import InspectorError
 from inspector.tui.messages import TargetGiven
 
 if TYPE_CHECKING:
-    from inspector.core.recent import KnownTarget
+    from inspector.core.saved.recent import KnownTarget
 
 MOST_KNOWN = 6
 _SETTLED_SECONDS = 0.05
@@ -108,7 +108,7 @@ class StartScreen(Screen[None]):
         """Connect to the project's sub agent; of several, offer each."""
         from pathlib import Path
 
-        from inspector.core.recent import KnownTarget
+        from inspector.core.saved.recent import KnownTarget
         from inspector.core.sub_agents import find_sub_agents
 
         folder = Path(event.value.strip() or ".")
@@ -130,8 +130,8 @@ class StartScreen(Screen[None]):
         self.run_worker(self._offer_known(), group="known", exclusive=True)
 
     async def _offer_known(self) -> None:
-        from inspector.core.recent import known_targets
-        from inspector.core.targets import read_targets, targets_file
+        from inspector.core.saved.recent import known_targets
+        from inspector.core.saved.targets import read_targets, targets_file
         from inspector.folders import sessions_folder
 
         try:
@@ -144,7 +144,7 @@ class StartScreen(Screen[None]):
 
     async def _offer(self, known: "Sequence[KnownTarget]", names: Sequence[str]) -> None:
         """Show a numbered line for each of the first targets."""
-        from inspector.tui.safe_text import safe_line
+        from inspector.tui.drawing.safe_text import safe_line
 
         self._known = known[:MOST_KNOWN]
         group = self.query_one("#known")

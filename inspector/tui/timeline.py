@@ -6,15 +6,15 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from inspector.tui import ink
-from inspector.tui.block import Block, Line
-from inspector.tui.block_list import BlockList
-from inspector.tui.fault_words import fault_words
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.block import Block, Line
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.quantities import duration
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.drawing.task_pile import TaskPile
 from inspector.tui.messages import Place
-from inspector.tui.quantities import duration
-from inspector.tui.safe_text import safe_line
-from inspector.tui.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.tui.task_pile import TaskPile
+from inspector.tui.mocks.fault_words import fault_words
 from inspector.views.mock import FaultMark
 from inspector.views.series import Series
 from inspector.views.timeline import TaskRow, Update

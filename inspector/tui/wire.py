@@ -16,16 +16,16 @@ from inspector.core.entries import (
     RequestSent,
     ResponseStarted,
 )
-from inspector.tui import ink
-from inspector.tui.block import Block, Line
-from inspector.tui.block_list import BlockList
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.block import Block, Line
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.payload import body_lines
+from inspector.tui.drawing.pile import ListPile
+from inspector.tui.drawing.quantities import duration, size
+from inspector.tui.drawing.redraw import Drawn, redraw
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.symbols import UNICODE
 from inspector.tui.messages import Place
-from inspector.tui.payload import body_lines
-from inspector.tui.pile import ListPile
-from inspector.tui.quantities import duration, size
-from inspector.tui.redraw import Drawn, redraw
-from inspector.tui.safe_text import safe_line
-from inspector.tui.symbols import UNICODE
 from inspector.views.exchanges import Exchange
 from inspector.views.series import Series
 from inspector.wire.findings import Severity

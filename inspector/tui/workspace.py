@@ -20,23 +20,23 @@ from inspector.core.session import Session
 from inspector.settings import Connection
 from inspector.tui.board import Board
 from inspector.tui.board_drawing import draw_board
-from inspector.tui.card_memory import CardMemory
-from inspector.tui.composer import Composer, waiting_text
-from inspector.tui.credential_desk import CredentialDesk
+from inspector.tui.cards.card_memory import CardMemory
+from inspector.tui.composing.composer import Composer, waiting_text
 from inspector.tui.frames import Frames
 from inspector.tui.header import Header, HeaderView
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
-from inspector.tui.live import LiveDrawer, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
-from inspector.tui.mock_desk import MockDesk
+from inspector.tui.mocks.live import LiveDrawer, SaveProblems
+from inspector.tui.mocks.mock_desk import MockDesk
+from inspector.tui.mocks.trace import TraceWanted
 from inspector.tui.panels import PANELS, panel_of
 from inspector.tui.running_app import end_workers
 from inspector.tui.save_line import SaveLine
+from inspector.tui.secrets.credential_desk import CredentialDesk
 from inspector.tui.sending import carry_out, send_turn
 from inspector.tui.stage import Stage
-from inspector.tui.trace import TraceWanted
 
 _CLOCK_SECONDS = 0.1
 

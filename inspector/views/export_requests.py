@@ -11,7 +11,7 @@ import shlex
 from datetime import datetime, timedelta
 
 from inspector.core.entries import FrameReceived, PushReceived, RequestSent
-from inspector.core.redact import MASK
+from inspector.core.secrets.redact import MASK
 from inspector.views.exchanges import Exchange
 from inspector.wire.tree import Json
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
 from inspector.core.entries import Purpose
-from inspector.core.recording import encode_entry
-from inspector.core.session_files import SavedSession, encode_header, encode_name
+from inspector.core.saved.recording import encode_entry
+from inspector.core.saved.session_files import SavedSession, encode_header, encode_name
 from inspector.views import together
 from inspector.views.exchanges import Exchange
 from inspector.views.export_har import har

@@ -22,7 +22,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.replays import is_of_replay
+from inspector.core.mocks.replays import is_of_replay
 from inspector.views.lanes import TASK, Life
 from inspector.views.lives import Lives, begin_turn, hear_push, hear_reply
 from inspector.views.reads import (

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from inspector.core.commands import FetchCard
 from inspector.errors import UsageError
-from inspector.tui.credential_desk import (
+from inspector.tui.running_app import app_of
+from inspector.tui.secrets.credential_desk import (
     CredentialDesk,
     Header,
     OriginDoubted,
     Question,
     SecretWanted,
 )
-from inspector.tui.running_app import app_of
 from inspector.wire.urls import root
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def look_after(workspace: "Workspace") -> None:
 
 
 def _ask(workspace: "Workspace", desk: CredentialDesk, question: Question) -> None:
-    from inspector.tui.secret import OriginScreen, SecretScreen
+    from inspector.tui.secrets.secret import OriginScreen, SecretScreen
 
     def take_secret(given: "Header | Mint | None") -> None:
         if given is not None:

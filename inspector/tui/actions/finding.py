@@ -4,9 +4,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.found import found_places
 from inspector.tui.messages import Place
-from inspector.tui.safe_text import safe_line
 from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from inspector.tui.data import Data
 from inspector.tui.header import Header
-from inspector.tui.live import LiveDrawer
+from inspector.tui.mocks.live import LiveDrawer
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace

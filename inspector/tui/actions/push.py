@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import Also
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
 from inspector.tui.messages import Place
 from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def screen(workspace: "Workspace") -> None:
     """Open the receiver if it is closed, and show what it got; turns register it from now on."""
-    from inspector.tui.push import PushScreen
+    from inspector.tui.pushes.push import PushScreen
 
     def set_registers(registers: bool) -> None:
         options = composer.options

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def screen(workspace: "Workspace") -> None:
     """Show the saved sessions, and reopen the one that is chosen."""
     from inspector.folders import sessions_folder
-    from inspector.tui.sessions import SessionsScreen
+    from inspector.tui.saved.sessions import SessionsScreen
 
     def after(chosen: "Path | None") -> None:
         if chosen is None:
@@ -35,7 +35,7 @@ def picture(workspace: "Workspace") -> None:
     """Write the screen as SVG to the user's folder of pictures."""
     from datetime import datetime
 
-    from inspector.core.session_writer import make_private_folder
+    from inspector.core.saved.session_writer import make_private_folder
     from inspector.folders import pictures_folder
 
     folder = pictures_folder()

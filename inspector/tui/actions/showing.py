@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import FetchCard
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
+from inspector.tui.drawing.symbols import ASCII, UNICODE, Symbols
+from inspector.tui.drawing.theme import THEMES
 from inspector.tui.header import Header
 from inspector.tui.layout import Layout
 from inspector.tui.panels import PANELS
 from inspector.tui.room import Room
 from inspector.tui.running_app import app_of
 from inspector.tui.stage import Stage
-from inspector.tui.symbols import ASCII, UNICODE, Symbols
-from inspector.tui.theme import THEMES
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -49,7 +49,7 @@ def wire(workspace: "Workspace") -> None:
 
 
 def card(workspace: "Workspace") -> None:
-    from inspector.tui.card import CardScreen
+    from inspector.tui.cards.card import CardScreen
 
     memory = workspace.cards
     screen = CardScreen(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.commands import CancelTask, Command, FetchCard, GetTask, Resubscribe
 from inspector.core.entries import Purpose
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
 from inspector.tui.selection import KnownTask, selected_task, selected_turn
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
-from inspector.tui.composer import Composer
-from inspector.tui.known_slots import hints_of
+from inspector.tui.composing.composer import Composer
+from inspector.tui.composing.known_slots import hints_of
+from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.running_app import app_of
-from inspector.tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.tui.kept import Kept
+    from inspector.tui.composing.kept import Kept
     from inspector.tui.workspace import Workspace
 
 
@@ -76,8 +76,8 @@ async def editor(workspace: "Workspace") -> None:
 
 async def snippets(workspace: "Workspace") -> None:
     """Take up a turn or slots kept for this target, or keep what is written."""
-    from inspector.core.targets import targets_file
-    from inspector.tui.snippets import SnippetsScreen
+    from inspector.core.saved.targets import targets_file
+    from inspector.tui.composing.snippets import SnippetsScreen
 
     composer = workspace.query_one(Composer)
     await composer.settle()

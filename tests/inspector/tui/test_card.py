@@ -11,7 +11,6 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from inspector.core.card_store import SeenCard, load_card
 from inspector.core.entries import (
     Channel,
     Entry,
@@ -21,14 +20,15 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
+from inspector.core.saved.card_store import SeenCard, load_card
 from inspector.folders import cards_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
 from inspector.tui.board import Board
-from inspector.tui.card import CardScreen
-from inspector.tui.composer import Composer
-from inspector.tui.json_ink import ink_json
+from inspector.tui.cards.card import CardScreen
+from inspector.tui.composing.composer import Composer
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.json_ink import ink_json
 from inspector.tui.workspace import Workspace
 from inspector.views.card import EMPTY, step
 from inspector.views.reading import read_log

@@ -11,14 +11,14 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from inspector.core.commands import Json, SlotShape, Turn
-from inspector.core.recording import encode_entry
-from inspector.core.sessions import find_session
+from inspector.core.saved.recording import encode_entry
+from inspector.core.saved.sessions import find_session
 from inspector.demo import serve_bank
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
+from inspector.tui.composing.pair_line import PairLine
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.pair_line import PairLine
 from inspector.tui.workspace import Workspace
 from inspector.wire.tree import at, object_at, parse_json, text_at
 

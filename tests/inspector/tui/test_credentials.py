@@ -11,14 +11,14 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
-from inspector.core.credentials import header_of
+from inspector.core.secrets.credentials import header_of
 from inspector.settings import Connection, Mint
 from inspector.tui.app import InspectorApp
-from inspector.tui.credential_desk import OriginDoubted
-from inspector.tui.credential_words import Words, words_of
 from inspector.tui.header import Header
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.secret import OriginScreen, SecretScreen
+from inspector.tui.secrets.credential_desk import OriginDoubted
+from inspector.tui.secrets.credential_words import Words, words_of
+from inspector.tui.secrets.secret import OriginScreen, SecretScreen
 from inspector.tui.workspace import Workspace
 from inspector.wire.security import BEARER, Scheme
 

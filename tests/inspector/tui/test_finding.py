@@ -11,12 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.core.entries import Entry, Failed, FailureKind
-from inspector.core.recording import decode_entries
+from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
-from inspector.tui.block import Block, Line, passing
-from inspector.tui.block_list import BlockList
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.drawing.block import Block, Line, passing
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.stage import Stage
 from inspector.tui.timeline import Timeline

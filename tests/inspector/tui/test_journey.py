@@ -14,11 +14,11 @@ import pytest
 from textual.events import Paste
 from textual.pilot import Pilot
 
-from inspector.core.sessions import session_paths
+from inspector.core.saved.sessions import session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
-from inspector.tui.composer import Prompt
+from inspector.tui.composing.composer import Prompt
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 from inspector.views.exchanges import Exchange

@@ -17,12 +17,12 @@ from inspector.core.commands import Also
 from inspector.core.entries import Purpose, RequestSent
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
-from inspector.tui.composer import Composer
-from inspector.tui.faults import FaultsScreen
+from inspector.tui.composing.composer import Composer
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import Header
-from inspector.tui.live import LiveDrawer, SaveProblems
-from inspector.tui.push import PushScreen
+from inspector.tui.mocks.faults import FaultsScreen
+from inspector.tui.mocks.live import LiveDrawer, SaveProblems
+from inspector.tui.pushes.push import PushScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.core.entries import Failed, Purpose, RequestSent, ResponseEnded
-from inspector.core.session_files import SessionHeader, encode_header, read_session
-from inspector.core.sessions import find_session, session_paths
+from inspector.core.saved.session_files import SessionHeader, encode_header, read_session
+from inspector.core.saved.sessions import find_session, session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
-from inspector.tui.composer import Composer
+from inspector.tui.composing.composer import Composer
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.core.entries import Entry, Failed, FailureKind
-from inspector.core.recording import decode_entries
+from inspector.core.saved.recording import decode_entries
 from inspector.tui.workspace import Workspace
 
 LOGS = Path(__file__).parent / "logs"

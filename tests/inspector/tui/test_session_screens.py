@@ -9,17 +9,17 @@ from typing import TypeAlias
 import pytest
 from textual.pilot import Pilot
 
-from inspector.core.recording import decode_entries
-from inspector.core.session_files import SessionHeader, encode_header, encode_name
-from inspector.core.sessions import file_name
-from inspector.core.targets import SavedTarget, Targets, targets_file, write_targets
+from inspector.core.saved.recording import decode_entries
+from inspector.core.saved.session_files import SessionHeader, encode_header, encode_name
+from inspector.core.saved.sessions import file_name
+from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
-from inspector.tui.compared import ComparedScreen
 from inspector.tui.copy_menu import CopyMenu
-from inspector.tui.session_rows import compared_blocks
-from inspector.tui.sessions import SessionsScreen
+from inspector.tui.drawing.symbols import UNICODE
+from inspector.tui.saved.compared import ComparedScreen
+from inspector.tui.saved.session_rows import compared_blocks
+from inspector.tui.saved.sessions import SessionsScreen
 from inspector.tui.start import StartScreen
-from inspector.tui.symbols import UNICODE
 from inspector.tui.workspace import Workspace
 
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]

@@ -10,16 +10,16 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.core.session_files import SessionHeader, encode_header, encode_name
-from inspector.core.sessions import file_name, read_name, session_paths
+from inspector.core.saved.session_files import SessionHeader, encode_header, encode_name
+from inspector.core.saved.sessions import file_name, read_name, session_paths
 from inspector.folders import pictures_folder, sessions_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
-from inspector.tui.compared import ComparedScreen
 from inspector.tui.copy_menu import FORMS, CopyMenu
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.sessions import SessionsScreen
+from inspector.tui.saved.compared import ComparedScreen
+from inspector.tui.saved.sessions import SessionsScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
-from inspector.core.session_files import SessionHeader, encode_header
-from inspector.core.sessions import file_name
-from inspector.core.targets import SavedTarget, Targets, targets_file, write_targets
+from inspector.core.saved.session_files import SessionHeader, encode_header
+from inspector.core.saved.sessions import file_name
+from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp

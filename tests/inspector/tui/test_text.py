@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tui.json_tree import DEEPEST, WIDEST, tree
-from inspector.tui.payload import MOST_BYTES, body_lines
-from inspector.tui.quantities import duration, size
-from inspector.tui.safe_text import MOST_CHARACTERS, safe, safe_line
-from inspector.tui.symbols import ASCII, UNICODE, state_name, state_sign
+from inspector.tui.drawing.json_tree import DEEPEST, WIDEST, tree
+from inspector.tui.drawing.payload import MOST_BYTES, body_lines
+from inspector.tui.drawing.quantities import duration, size
+from inspector.tui.drawing.safe_text import MOST_CHARACTERS, safe, safe_line
+from inspector.tui.drawing.symbols import ASCII, UNICODE, state_name, state_sign
 from inspector.wire.tree import Json
 
 

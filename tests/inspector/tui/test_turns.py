@@ -12,11 +12,11 @@ from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 from inspector.core.entries import Purpose
 from inspector.headless.turn_flags import read_turn
 from inspector.tui.command_lines import send_command, task_command
+from inspector.tui.composing.options_line import options_line
+from inspector.tui.composing.preview import preview
+from inspector.tui.composing.slot_values import BadValue, ValueKind, parse_value
+from inspector.tui.composing.turn_options import TurnOptions
 from inspector.tui.keys import KEYS, bindings, shown
-from inspector.tui.options_line import options_line
-from inspector.tui.preview import preview
-from inspector.tui.slot_values import BadValue, ValueKind, parse_value
-from inspector.tui.turn_options import TurnOptions
 
 
 @pytest.mark.req("COMP-1a")

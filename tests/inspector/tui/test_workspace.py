@@ -10,11 +10,11 @@ from textual.widgets import Input
 from inspector.core.commands import FollowMode
 from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent
 from inspector.tui.app import InspectorApp
-from inspector.tui.block_list import BlockList
-from inspector.tui.card import CardScreen
-from inspector.tui.composer import Composer
+from inspector.tui.cards.card import CardScreen
+from inspector.tui.composing.composer import Composer
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import Connection, Header
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.timeline import Timeline

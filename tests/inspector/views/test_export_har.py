@@ -18,7 +18,7 @@ from inspector.core.entries import (
     PushVerdict,
     RequestSent,
 )
-from inspector.core.recording import decode_entries
+from inspector.core.saved.recording import decode_entries
 from inspector.views import together
 from inspector.views.export_har import har
 from inspector.wire.tree import Json, at, list_at

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.entries import Purpose, RequestSent
-from inspector.core.redact import MASK
+from inspector.core.secrets.redact import MASK
 from inspector.views import together
 from inspector.views.export_requests import curl, exchange_json, httpx_script, readable
 

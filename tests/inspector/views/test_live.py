@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.core.entries import FailureKind, Purpose
-from inspector.core.replays import CONTEXT_PREFIX
+from inspector.core.mocks.replays import CONTEXT_PREFIX
 from inspector.views import reading, together
 from inspector.views.live import Change, LiveView, compare_last
 

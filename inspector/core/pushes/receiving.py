@@ -1,0 +1,222 @@
+"""The push receiver of a session: takes notifications, judges them, answers and logs them.
+
+How a face uses it:
+
+    receiver = session.receiver
+    await receiver.start(port=0)            # UsageError where the port is taken
+    receiver.url                            # what agents are given; "" while it is closed
+    receiver.injection = Injection(500)     # what verified notifications are answered from now on
+    receiver.forward_url = "http://…"       # where they are handed on; None: nowhere
+    await receiver.resend(exchange)         # one that came, once more
+    await receiver.stop()
+
+A turn with `Also.PUSH` opens it by itself. Everything it takes is a `PushReceived` in the log.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
+from secrets import token_hex, token_urlsafe
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from inspector.core.entries import PushReceived, PushVerdict
+from inspector.core.exchanger import Exchanger, ignore
+from inspector.core.pushes.kept_pushes import KeptPushes
+from inspector.core.pushes.push_judge import PushJudge
+from inspector.core.pushes.receiver_options import Injection, ReceiverOptions
+from inspector.core.pushes.registrations import Registration, Registrations
+from inspector.errors import UsageError
+from inspector.net.events import Outgoing, find_header
+from inspector.net.forward import forwarded_headers, has_passed
+from inspector.net.receiver_gate import Allowance, Gate
+from inspector.net.receiver_requests import Answer, Incoming
+from inspector.settings import Connection
+from inspector.wire.notifications import read_notification
+from inspector.wire.urls import below, is_same_origin, split_url
+
+if TYPE_CHECKING:
+    from inspector.core.pushes.forwarding import Forwarder
+    from inspector.net.receiver import HttpReceiver
+
+RESENT_HEADER = "X-A2A-Inspect-Resent"
+BURST, PER_SECOND = 200, 50.0
+# Of requests that are turned away, so many get into the log: at once, a second, bytes of each
+STRANGERS, STRANGERS_PER_SECOND, MAX_STRANGE_BYTES = 50, 1.0, 4096
+
+_STATUSES = {
+    PushVerdict.BAD_BODY: HTTPStatus.BAD_REQUEST,
+    PushVerdict.FORGED: HTTPStatus.UNAUTHORIZED,
+    PushVerdict.UNKNOWN_TASK: HTTPStatus.NOT_FOUND,
+}
+
+
+class Receiver:
+    """Closed until `start`; `fetch_keys` gets the agent's keys from a URL of its own origin."""
+
+    def __init__(
+        self,
+        exchanger: Exchanger,
+        fetch_keys: Callable[[str | None], Awaitable[bytes | None]],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.options = ReceiverOptions()
+        self.injection = Injection()
+        self.url = ""
+        self.port = 0
+        self._exchanger = exchanger
+        self._clock = clock
+        self._registrations = Registrations()
+        self._kept = KeptPushes()
+        self._pseudonym = f"a2a-inspect-{token_hex(8)}"
+        self._make_judge = partial(PushJudge, self._registrations, fetch_keys, now)
+        self._judge = self._make_judge(None)
+        self._server: HttpReceiver | None = None
+        self._forwarder: Forwarder | None = None
+        self._forward_url: str | None = None
+        self._strangers = Allowance(STRANGERS, STRANGERS_PER_SECOND, clock)
+
+    @property
+    def is_open(self) -> bool:
+        return self._server is not None
+
+    @property
+    def forward_url(self) -> str | None:
+        """Where verified notifications are handed on; setting it begins with the next one.
+
+        Raises:
+            UsageError: it is no http or https URL, or leads back to this receiver.
+        """
+        return self._forward_url
+
+    @forward_url.setter
+    def forward_url(self, url: str | None) -> None:
+        if url is not None and split_url(url) is None:
+            raise UsageError(f"--forward {url!r} is not an http or https URL")
+        if url is not None and self.url and is_same_origin(url, self.url):
+            raise UsageError(f"--forward {url} leads back to this receiver")
+        self._forward_url = url
+
+    async def start(self, port: int = 0, options: ReceiverOptions | None = None) -> int:
+        """Listen on `port`, or any free one for 0, and return it; an open one is closed first.
+
+        Raises:
+            UsageError: it cannot listen there, or a URL of the options is none.
+        """
+        from inspector.net.receiver import HttpReceiver, Place
+
+        await self.stop()
+        options = self.options = options or self.options
+        self._judge = self._make_judge(options.jwks_url)
+        gate = Gate(
+            options.hosts,
+            Allowance(BURST, PER_SECOND, self._clock),
+            takes_addresses=options.takes_addresses,
+        )
+        server = HttpReceiver(self._handle, gate, options.bounds)
+        place = Place(options.interface, port, options.certificate, options.key)
+        bound_port = await server.start(place)
+        self.url, self.port, self._server = options.url(bound_port), bound_port, server
+        # a forward that was set while the port was unknown may lead back here
+        self.forward_url = self._forward_url
+        return bound_port
+
+    async def stop(self) -> None:
+        """Stop listening; what is registered stays known, for the next start."""
+        server, self._server, self.url, self.port = self._server, None, "", 0
+        if server is not None:
+            await server.stop()
+        forwarder, self._forwarder = self._forwarder, None
+        if forwarder is not None:
+            await forwarder.aclose()
+
+    def register(
+        self,
+        watch: Callable[[PushReceived], None] = ignore,
+        *,
+        token: str | None = None,
+        is_for_any: bool = False,
+    ) -> Registration:
+        """Expect notifications with a new secret token, and call `watch` with those accepted.
+
+        Each task has a URL of its own, which says whose a notification is before its task is known.
+        """
+        token = token or token_urlsafe(32)
+        self._exchanger.redactor.learn(token)
+        url = self.url if is_for_any else below(self.url, token_hex(4))
+        registration = Registration(url, token, watch, is_for_any)
+        self._registrations.add(registration)
+        return registration
+
+    async def resend(self, exchange: int) -> bool:
+        """Hand a received one on once more, or into the log where nothing is handed on.
+
+        In the log it has a header RESENT_HEADER with the number of the first. False says that it is
+        too old to be had.
+        """
+        push = self._kept.find(exchange)
+        if push is None:
+            return False
+        if self._forward_url is not None:
+            self._forward(push, self._forward_url)
+            return True
+        marked = (*push.headers, (RESENT_HEADER, str(exchange)))
+        again = replace(push, headers=marked)
+        judgement = await self._judge.judge(push)
+        if judgement.verdict is PushVerdict.ACCEPTED:
+            self._accept(again, judgement.registration, HTTPStatus.OK)
+        else:
+            self._turn_away(again, judgement.verdict, _STATUSES[judgement.verdict], "")
+        return True
+
+    async def _handle(self, incoming: Incoming) -> Answer:
+        """What every request of the server comes to."""
+        push = Outgoing(incoming.method, self._called(incoming), incoming.headers, incoming.body)
+        if (refusal := incoming.refusal) is not None:
+            return self._turn_away(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
+        judgement = await self._judge.judge(push)
+        verdict = judgement.verdict
+        if verdict is not PushVerdict.ACCEPTED:
+            return self._turn_away(push, verdict, _STATUSES[verdict], judgement.reason)
+        answer = self.injection.answer()
+        self._accept(push, judgement.registration, answer.status)
+        if self._forward_url is not None and not has_passed(push.headers, self._pseudonym):
+            self._forward(push, self._forward_url)
+        return answer
+
+    def _turn_away(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
+        """Log it as far as it fits: what nobody asked for must not fill the log."""
+        if self._strangers.take():
+            cut = replace(push, body=push.body[:MAX_STRANGE_BYTES])
+            self._exchanger.receive(cut, verdict, status)
+        return Answer(status, text=f"{reason}\n")
+
+    def _accept(
+        self, push: Outgoing, registration: Registration | None, status: int | None
+    ) -> None:
+        """Log the notification, and tell who waits for it."""
+        entry = self._exchanger.receive(push, PushVerdict.ACCEPTED, status)
+        self._kept.keep(entry.exchange, push)
+        if registration is not None:
+            result = read_notification(push.body).result
+            registration.task_id = result.task_id if result else None
+            registration.watch(entry)
+
+    def _forward(self, push: Outgoing, url: str) -> None:
+        from inspector.core.pushes.forwarding import Forwarder
+        from inspector.net.http import HttpTransport
+
+        if self._forwarder is None:
+            self._forwarder = Forwarder(self._exchanger, HttpTransport(Connection()))
+        headers = forwarded_headers(push.headers, self._pseudonym)
+        self._forwarder.put(Outgoing(push.method, url, headers, push.body))
+
+    def _called(self, incoming: Incoming) -> str:
+        """The URL that the request was for, as far as it can be told."""
+        host = find_header(incoming.headers, "host") or ""
+        url = f"{self.options.scheme}://{host}{incoming.target}"
+        return url if split_url(url) else urljoin(self.url, "/")

@@ -1,0 +1,198 @@
+"""Saved targets: a name for an agent and how to reach it; and what is kept for each target.
+
+One JSON file, 0600. It never holds a secret, only the names of variables that do:
+
+    {"targets": {"bank": {"target": "https://…", "token_env": "BANK_TOKEN"}},
+     "slot_sets": {"bank": {"joe": {"amount": 50}}},
+     "snippets": {"bank": {"greeting": "hello", "fifty": {"text": "send it", "slots": {…}}}}}
+
+A snippet is a turn as `kept_turns` writes it.
+Slot sets and snippets belong to a target as the user writes it: a name, or a URL.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TypeAlias, TypeVar
+
+from inspector.core.saved.session_writer import make_private_folder
+from inspector.errors import UsageError
+from inspector.folders import config_folder
+from inspector.wire.tree import Json, object_at, parse_json
+
+FILE_NAME = "targets.json"
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}")
+_VARIABLE = re.compile(r"\$\{\w+\}")
+# what may stand around a variable: a scheme such as Bearer, a parameter's name
+_PLAIN_WORDS = re.compile(r'[A-Za-z ,;="-]*')
+
+Slots: TypeAlias = Mapping[str, Json]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTarget:
+    """`options` are connection flags by the names that argparse gives them, as JSON."""
+
+    target: str
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the file holds; a change makes a new value, which `write_targets` saves."""
+
+    saved: Mapping[str, SavedTarget] = field(default_factory=dict[str, SavedTarget])
+    all_slot_sets: Mapping[str, Mapping[str, Slots]] = field(
+        default_factory=dict[str, Mapping[str, Slots]]
+    )
+    all_snippets: Mapping[str, Mapping[str, Json]] = field(
+        default_factory=dict[str, Mapping[str, Json]]
+    )
+
+    def with_target(self, name: str, target: SavedTarget) -> "Targets":
+        """Save `target` as `name`, in place of what had that name.
+
+        Raises:
+            UsageError: `name` is no name, or `target` holds what may be a secret.
+        """
+        check_name(name)
+        check_secrets(target)
+        return replace(self, saved={**self.saved, name: target})
+
+    def without_target(self, name: str) -> "Targets":
+        """Leave out the target with its slot sets and snippets."""
+        return Targets(
+            _without(self.saved, name),
+            _without(self.all_slot_sets, name),
+            _without(self.all_snippets, name),
+        )
+
+    def slot_sets(self, target: str) -> Mapping[str, Slots]:
+        """The slot sets of `target` by their names."""
+        return self.all_slot_sets.get(target, {})
+
+    def with_slot_set(self, target: str, name: str, slots: Slots | None) -> "Targets":
+        """Keep `slots` under `name`; None forgets them."""
+        kept = _with(self.slot_sets(target), name, slots)
+        return replace(self, all_slot_sets=_with(self.all_slot_sets, target, kept or None))
+
+    def snippets(self, target: str) -> Mapping[str, Json]:
+        """The turns kept for `target` by their names."""
+        return self.all_snippets.get(target, {})
+
+    def with_snippet(self, target: str, name: str, turn: Json) -> "Targets":
+        """Keep `turn` under `name`; None forgets it."""
+        kept = _with(self.snippets(target), name, turn)
+        return replace(self, all_snippets=_with(self.all_snippets, target, kept or None))
+
+
+def targets_file() -> Path:
+    """Where the user's targets are kept."""
+    return config_folder() / FILE_NAME
+
+
+def read_targets(path: Path) -> Targets:
+    """Read the file; where there is none yet, nothing is saved.
+
+    Raises:
+        UsageError: it cannot be read, or is not what `write_targets` writes.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Targets()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    parsed = parse_json(content)
+    if not isinstance(parsed.value, dict):
+        found = parsed.problem or "no JSON object"
+        raise UsageError(f"{path}: {found}", "mend it, or delete it to begin anew")
+    return Targets(
+        saved={
+            name: SavedTarget(target, {key: fields[key] for key in fields if key != "target"})
+            for name, fields in _objects(parsed.value, "targets")
+            if isinstance(target := fields.get("target"), str)
+        },
+        all_slot_sets={
+            target: {name: object_at(sets, name) for name in sets}
+            for target, sets in _objects(parsed.value, "slot_sets")
+        },
+        all_snippets={
+            target: {name: turn for name, turn in turns.items() if isinstance(turn, str | dict)}
+            for target, turns in _objects(parsed.value, "snippets")
+        },
+    )
+
+
+def write_targets(path: Path, targets: Targets) -> None:
+    """Write the file anew and put it in the place of the old one; a reader sees either.
+
+    Raises:
+        UsageError: the system refuses.
+    """
+    content = {
+        "targets": {
+            name: {"target": one.target, **one.options} for name, one in targets.saved.items()
+        },
+        "slot_sets": targets.all_slot_sets,
+        "snippets": targets.all_snippets,
+    }
+    try:
+        make_private_folder(path.parent)
+        # created 0600, as every temporary file is
+        with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            json.dump(content, file, indent=2, default=dict)
+            file.write("\n")
+        os.replace(file.name, path)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be a target's name",
+            "letters, digits, '.', '_' and '-', such as bank-staging",
+        )
+
+
+def check_secrets(target: SavedTarget) -> None:
+    """Refuse what would write a secret to the disk.
+
+    Raises:
+        UsageError: a password in the URL, or a header with more than a variable in it.
+    """
+    if re.search(r"//[^/@]*:[^/@]*@", target.target):
+        raise UsageError(
+            "the URL holds a password, which is not saved",
+            "leave it out, and add --header 'Authorization: Basic ${BASIC}'",
+        )
+    headers = target.options.get("header")
+    for header in headers if isinstance(headers, list) else []:
+        name, _, value = str(header).partition(":")
+        rest, count = _VARIABLE.subn("", value)
+        if not count or not _PLAIN_WORDS.fullmatch(rest):
+            raise UsageError(
+                f"the value of header {name.strip()!r} is not saved: it may be a secret",
+                f"name a variable in its place: --header '{name.strip()}: ${{VARIABLE}}'",
+            )
+
+
+def _objects(value: Json, name: str) -> list[tuple[str, dict[str, Json]]]:
+    found = object_at(value, name)
+    return [(key, one) for key, one in found.items() if isinstance(one, dict)]
+
+
+def _with(values: Mapping[str, T], key: str, value: T | None) -> dict[str, T]:
+    """`values` with `value` under `key`; without `key` where `value` is None."""
+    others = _without(values, key)
+    return others if value is None else {**others, key: value}
+
+
+def _without(values: Mapping[str, T], key: str) -> dict[str, T]:
+    return {name: value for name, value in values.items() if name != key}

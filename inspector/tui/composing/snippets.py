@@ -1,0 +1,128 @@
+"""Turns and slot sets kept for this target: one field filters them, and names a new one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalGroup
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from inspector.core.commands import Turn
+from inspector.core.saved.targets import Targets, read_targets, write_targets
+from inspector.errors import UsageError
+from inspector.tui.composing.kept import Kept, forget, keep, kept_for, matching
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.safe_text import safe_line
+
+_NAME_WIDTH = 20
+_NOTHING = "Nothing kept yet: write a turn, then a name for it here."
+
+
+class SnippetsScreen(ModalScreen[Kept | None]):
+    """Answers what was chosen, or kept. The file is read anew before each change of it."""
+
+    CSS_PATH = "snippets.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f12", "dismiss(None)", "Back", show=False),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("ctrl+d", "forget", show=False, priority=True),
+    ]
+
+    def __init__(self, path: Path, target: str, written: Turn) -> None:
+        super().__init__()
+        self._path = path
+        self._target = target
+        self._written = written
+        self._targets = Targets()
+        self._shown: list[Kept] = []
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        with VerticalGroup(id="snippets") as group:
+            group.border_title = "Snippets and slot sets"
+            group.border_subtitle = "Enter takes or keeps   ^D forgets   Esc back"
+            yield Input(placeholder="filter, or a name for what is written", compact=True)
+            yield OptionList(compact=True, markup=False)
+            yield Static("", id="snippets-note", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+        self.query_one(OptionList).can_focus = False
+        try:
+            self._targets = read_targets(self._path)
+        except UsageError as error:
+            self._problem = str(error)
+        self._fill()
+
+    def action_move(self, by: int) -> None:
+        options = self.query_one(OptionList)
+        if by < 0:
+            options.action_cursor_up()
+        else:
+            options.action_cursor_down()
+
+    def action_forget(self) -> None:
+        one = self._chosen()
+        if one is None or one.is_new:
+            return
+        self._change(lambda targets: forget(targets, self._target, one))
+        self._fill()
+
+    @on(Input.Changed)
+    def take_filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill()
+
+    @on(Input.Submitted)
+    @on(OptionList.OptionSelected)
+    def choose(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
+        event.stop()
+        one = self._chosen()
+        if one is None:
+            return
+        if not one.is_new or self._change(lambda targets: keep(targets, self._target, one)):
+            self.dismiss(one)
+
+    def _chosen(self) -> Kept | None:
+        at = self.query_one(OptionList).highlighted
+        return None if at is None else self._shown[at]
+
+    def _change(self, change: Callable[[Targets], Targets]) -> bool:
+        """Change the file, and say whether that went well."""
+        try:
+            self._targets = change(read_targets(self._path))
+            write_targets(self._path, self._targets)
+        except UsageError as error:
+            self._tell(str(error))
+            return False
+        return True
+
+    def _fill(self) -> None:
+        options = self.query_one(OptionList)
+        typed = self.query_one(Input).value
+        self._shown = matching(kept_for(self._targets, self._target), typed, self._written)
+        options.clear_options()
+        options.add_options([Option(_line(one)) for one in self._shown])
+        options.highlighted = 0 if self._shown else None
+        empty = "nothing matches" if typed else _NOTHING
+        self._tell(self._problem or ("" if self._shown else empty))
+
+    def _tell(self, text: str) -> None:
+        self.query_one("#snippets-note", Static).update(Content.styled(text, ink.DIM))
+
+
+def _line(one: Kept) -> Content:
+    what = "turn" if one.turn is not None else "slots"
+    if one.is_new:
+        return Content.assemble(
+            ("+ ", ink.GOOD), f"keep the {what} as ", (safe_line(one.name), "bold")
+        )
+    name = safe_line(one.name).ljust(_NAME_WIDTH)
+    return Content.assemble("  ", (name, "bold"), (what.ljust(7), ink.DIM), one.summary)

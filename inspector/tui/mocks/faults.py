@@ -1,0 +1,219 @@
+"""The faults of a connected mock: what is armed, what there is to arm, one key for each."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from inspector.core.mocks.fault_line import parse, spell, suggest
+from inspector.errors import UsageError
+from inspector.tui.conversation import value_text
+from inspector.tui.drawing import ink
+from inspector.tui.drawing.block import Block, Line
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.mocks.fault_words import fault_words
+from inspector.views.mock import MockView
+from inspector.wire.mock_admin import ArmedFault, FaultKind
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from inspector.core.commands import Json
+    from inspector.core.mocks.mock import MockClient
+    from inspector.tui.board import Board
+
+NO_MOCK = (
+    "No mock is connected. Faults can be armed in a2a-mock on this machine; for one elsewhere, "
+    "name the variable with its admin token: --admin-token-env VARIABLE."
+)
+KEYS = "Esc back  Enter or 1-9 once  a until disarmed  e edit  x disarm  X all"
+ARMED, OFFERED = "armed ", "kind "
+_DIGITS = 9
+_KIND_WIDTH = 22
+
+
+class FaultsScreen(Screen[None]):
+    """Shows `mock`; what is armed and disarmed goes through `client`."""
+
+    CSS_PATH = "faults.tcss"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("f,f7", "dismiss", "Back", show=False),
+        Binding("enter", "choose", "Arm once, or disarm", show=False),
+        Binding("a", "arm_all", "Arm until disarmed", show=False),
+        Binding("e", "edit", "Edit, then arm", show=False),
+        Binding("x,delete", "disarm", "Disarm", show=False),
+        Binding("X", "disarm_all", "Disarm all", show=False),
+        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+        *(Binding(str(n), f"arm_number({n})", show=False) for n in range(1, _DIGITS + 1)),
+    ]
+
+    def __init__(self, mock: MockView, client: "MockClient | None") -> None:
+        super().__init__()
+        self._mock = mock
+        self._client = client
+
+    def compose(self) -> ComposeResult:
+        yield BlockList(wraps=True, follows=False, id="faults")
+        yield Input(id="fault-line", compact=True)
+        yield Static("", id="fault-note", markup=False)
+        yield Static(KEYS, id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(BlockList).border_title = "Faults"
+        self.query_one(Input).cursor_blink = False
+        self.query_one(BlockList).focus()
+        if self._client is not None and self._mock.model is not None and not self._mock.offer:
+            self._ask(self._client.fetch_offer())
+        self._fill()
+
+    def show_board(self, board: "Board") -> None:
+        if board.mock is not self._mock:
+            self._mock = board.mock
+            if self.is_mounted:
+                self._fill()
+
+    def action_back(self) -> None:
+        """Leave the line that is edited, else the screen."""
+        if self.query_one(Input).has_class("-open"):
+            self._close_line()
+        else:
+            self.dismiss()
+
+    def action_choose(self) -> None:
+        if (kind := self._kind) is not None:
+            self._arm(suggest(kind))
+        else:
+            self.action_disarm()
+
+    def action_arm_all(self) -> None:
+        if (kind := self._kind) is not None:
+            self._arm(suggest(kind, count=None))
+
+    def action_arm_number(self, number: int) -> None:
+        if number <= len(self._mock.offer):
+            self._arm(suggest(self._mock.offer[number - 1]))
+
+    def action_edit(self) -> None:
+        if (kind := self._kind) is None:
+            return
+        line = self.query_one(Input)
+        line.add_class("-open")
+        line.value = spell(suggest(kind), kind)
+        line.focus()
+
+    def action_disarm(self) -> None:
+        fault_id = self._named(ARMED)
+        if fault_id is not None and self._client is not None:
+            self._ask(self._client.disarm(fault_id))
+
+    def action_disarm_all(self) -> None:
+        if self._client is not None and self._mock.armed:
+            self._ask(self._client.disarm_all())
+
+    @on(Input.Submitted, "#fault-line")
+    def take_line(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            fault = parse(event.value, self._mock.offer)
+        except UsageError as error:
+            self._note(str(error))
+            return
+        self._close_line()
+        self._arm(fault)
+
+    @property
+    def _kind(self) -> FaultKind | None:
+        name = self._named(OFFERED)
+        return next((kind for kind in self._mock.offer if kind.name == name), None)
+
+    def _named(self, what: str) -> str | None:
+        """Return the name of the selected row, if it is one of `what`."""
+        block = self.query_one(BlockList).current
+        is_such = block is not None and block.name.startswith(what)
+        return block.name.removeprefix(what) if block is not None and is_such else None
+
+    def _arm(self, fault: "dict[str, Json]") -> None:
+        if self._client is not None:
+            self._ask(self._client.arm(fault))
+
+    def _ask(self, request: "Coroutine[None, None, object]") -> None:
+        self.run_worker(request, group="faults")
+
+    def _close_line(self) -> None:
+        self.query_one(Input).remove_class("-open")
+        self.query_one(BlockList).focus()
+        self._note(self._mock.complaint)
+
+    def _note(self, text: str) -> None:
+        self.query_one("#fault-note", Static).update(Content.styled(safe_line(text), ink.BAD))
+
+    def _fill(self) -> None:
+        """Draw the rows anew; the cursor stays on its row."""
+        rows = self.query_one(BlockList)
+        before = rows.current.name if rows.current is not None else ""
+        blocks = fault_blocks(self._mock)
+        rows.show(blocks)
+        names = [block.name for block in blocks]
+        first = next((place for place, name in enumerate(names) if name.startswith(OFFERED)), 0)
+        if blocks:
+            rows.cursor = names.index(before) if before and before in names else first
+        self._note(self._mock.complaint)
+
+
+def fault_blocks(mock: MockView) -> list[Block]:
+    """Return the rows: the armed faults, then those that there are."""
+    armed = [Block(None, (_armed(fault),), ARMED + fault.id) for fault in mock.armed]
+    offered = [
+        Block(None, _offered(kind, number), OFFERED + kind.name)
+        for number, kind in enumerate(mock.offer, 1)
+    ]
+    if not armed and not offered:
+        text = NO_MOCK if mock.model is None else "Asking the mock what it can do wrong …"
+        return [Block(None, (Line(Content.styled(text, ink.DIM)),))]
+    nothing = Block(None, (Line(Content.styled("nothing", ink.DIM), 2),))
+    return [_title("Armed"), *(armed or [nothing]), _title(""), _title("The mock can"), *offered]
+
+
+def _title(text: str) -> Block:
+    return Block(None, (Line(Content.styled(text, "bold")),))
+
+
+def _armed(fault: ArmedFault) -> Line:
+    left = "until disarmed" if fault.remaining is None else f"{fault.remaining} left"
+    style = ink.DIM if fault.is_spent else ink.WARN
+    criteria = " ".join(f"{safe_line(n)}={value_text(v)}" for n, v in fault.match.items())
+    text = Content.assemble(
+        ("▲ ", style),
+        (fault_words(fault), style),
+        (f"  {safe_line(fault.id)}", ink.DIM),
+        (f"  for {criteria}" if criteria else "", ink.ACCENT),
+    )
+    tail = Content.styled(f"hits {fault.fired}  {'spent' if fault.is_spent else left}", ink.DIM)
+    return Line(text, 2, tail)
+
+
+def _offered(kind: FaultKind, number: int) -> tuple[Line, ...]:
+    digit = str(number) if number <= _DIGITS else " "
+    first = Content.assemble(
+        (f"{digit} ", ink.KEY),
+        (safe_line(kind.name).ljust(_KIND_WIDTH), "bold"),
+        safe_line(kind.summary),
+    )
+    names = "  ".join(
+        f"{safe_line(one.name)}"
+        if one.is_required
+        else f"{safe_line(one.name)}={value_text(one.default)}"
+        for one in kind.parameters
+        if one.is_required or one.default is not None
+    )
+    lines = [Line(first, 2)]
+    if names:
+        lines.append(Line(Content.styled(names, ink.DIM), _KIND_WIDTH + 4))
+    return tuple(lines)

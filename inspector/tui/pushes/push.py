@@ -1,0 +1,259 @@
+"""The push receiver as a screen: what it got, how it answers, one key for each ill-treatment."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from inspector.core.pushes.receiver_options import Injection
+from inspector.core.pushes.receiving import Receiver
+from inspector.errors import UsageError
+from inspector.tui.board import Board
+from inspector.tui.drawing.block import Block, Line
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.symbols import Symbols
+from inspector.tui.messages import Place
+from inspector.tui.pushes.push_rows import empty_words, missing_block, push_block, receiver_lines
+from inspector.views.lives import missing_pushes
+
+KEYS = (
+    "Esc back  o open, close  n port  u public URL  w hand on  t turns  r resend\n"
+    "Enter wire  answer: 0 well  5 500  3 302  d 2 s late  h hang  x drop"
+)
+# What a silence is worth a word after; a notification shortly behind the stream is usual.
+MISSING_AFTER_MS = 1000.0
+_REFRESH_SECONDS = 1.0
+_INJECTIONS = {
+    "well": Injection(),
+    "500": Injection(500),
+    "302": Injection(302),
+    "late": Injection(delay_seconds=2),
+    "hang": Injection(is_hanging=True),
+    "drop": Injection(is_dropping=True),
+}
+_FIELDS = {
+    "port": "port (0: any free one)",
+    "public": "public URL, as of a tunnel (empty: none)",
+    "forward": "hand verified notifications on to (empty: nobody)",
+}
+
+
+class PushScreen(Screen[Place | None]):
+    """Answers the place of a notification that shall be seen on the wire.
+
+    `registers` says whether following turns register the receiver, `set_registers` changes it.
+    """
+
+    CSS_PATH = "push.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("P", "dismiss(None)", "Back", show=False),
+        Binding("o", "switch", "Open or close", show=False),
+        Binding("n", "edit('port')", "Port", show=False),
+        Binding("u", "edit('public')", "Public URL", show=False),
+        Binding("w", "edit('forward')", "Hand on", show=False),
+        Binding("t", "toggle_turns", "Turns register", show=False),
+        Binding("r", "resend", "Resend", show=False),
+        Binding("0", "inject('well')", "Answer as it should", show=False),
+        Binding("5", "inject('500')", "Answer 500", show=False),
+        Binding("3", "inject('302')", "Answer 302", show=False),
+        Binding("d", "inject('late')", "Answer late", show=False),
+        Binding("h", "inject('hang')", "Hang", show=False),
+        Binding("x", "inject('drop')", "Drop", show=False),
+        Binding("enter", "on_wire", "Show on the wire", show=False),
+        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+    ]
+
+    def __init__(
+        self,
+        receiver: Receiver | None,
+        board: Board,
+        *,
+        started: datetime,
+        now_ms: Callable[[], float],
+        symbols: Symbols,
+        registers: bool,
+        set_registers: Callable[[bool], None],
+    ) -> None:
+        super().__init__()
+        self._receiver = receiver
+        self._board = board
+        self._started = started
+        self._now_ms = now_ms
+        self._symbols = symbols
+        self._registers = registers
+        self._set_registers = set_registers
+        self._field = ""
+        self._blocks: list[Block] = []
+        self._taken = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="receiver", markup=False)
+        yield BlockList(wraps=True, id="pushes")
+        yield Input(id="push-line", compact=True)
+        yield Static("", id="push-note", markup=False)
+        yield Static(KEYS, id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#pushes", BlockList).border_title = "Notifications"
+        self.query_one(Input).cursor_blink = False
+        self.query_one(BlockList).focus()
+        self.set_interval(_REFRESH_SECONDS, self._fill)
+        if self._receiver is not None and not self._receiver.is_open:
+            self._set_registers_to(True)
+            self.action_switch()
+        self._fill()
+
+    def show_board(self, board: Board) -> None:
+        self._board = board
+        if self.is_mounted:
+            self._fill()
+
+    def action_back(self) -> None:
+        """Leave the line that is edited, else the screen."""
+        if self.query_one(Input).has_class("-open"):
+            self._close_line()
+        else:
+            self.dismiss(None)
+
+    def action_switch(self) -> None:
+        """Open the receiver, or close it; turns then do not register it."""
+        receiver = self._receiver
+        if receiver is None:
+            return
+        if receiver.is_open:
+            self._set_registers_to(False)
+            self.run_worker(self._close(receiver), group="receiver")
+        else:
+            self.run_worker(self._open(receiver, 0), group="receiver")
+
+    def action_toggle_turns(self) -> None:
+        self._set_registers_to(not self._registers)
+        self._fill()
+
+    def action_inject(self, name: str) -> None:
+        if self._receiver is not None:
+            self._receiver.injection = _INJECTIONS[name]
+            self._fill()
+
+    def action_edit(self, field: str) -> None:
+        receiver = self._receiver
+        if receiver is None:
+            return
+        before = {
+            "port": str(receiver.port),
+            "public": receiver.options.public_url or "",
+            "forward": receiver.forward_url or "",
+        }
+        self._field = field
+        line = self.query_one(Input)
+        line.placeholder, line.value = _FIELDS[field], before[field]
+        line.border_title = _FIELDS[field]
+        line.add_class("-open")
+        line.focus()
+        self._note(_FIELDS[field])
+
+    def action_resend(self) -> None:
+        place, receiver = self._selected, self._receiver
+        if place is not None and receiver is not None:
+            self.run_worker(self._resend(receiver, place.exchange), group="receiver")
+
+    def action_on_wire(self) -> None:
+        if self._selected is not None:
+            self.dismiss(self._selected)
+
+    @on(Input.Submitted, "#push-line")
+    async def take_line(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._receiver is None:
+            return
+        try:
+            await self._apply(self._receiver, event.value.strip())
+        except UsageError as error:
+            self._note(str(error))
+            return
+        self._close_line()
+        self._fill()
+
+    async def _apply(self, receiver: Receiver, text: str) -> None:
+        """Take the new value of the field that is edited.
+
+        Raises:
+            UsageError: it cannot be used.
+        """
+        match self._field:
+            case "port":
+                if not text.isdecimal():
+                    raise UsageError(f"{text!r} is no port")
+                await receiver.start(int(text))
+            case "public":
+                options = replace(receiver.options, public_url=text or None)
+                await receiver.start(receiver.port, options)
+            case _:
+                receiver.forward_url = text or None
+
+    @property
+    def _selected(self) -> Place | None:
+        block = self.query_one(BlockList).current
+        return None if block is None else block.place
+
+    async def _open(self, receiver: Receiver, port: int) -> None:
+        try:
+            await receiver.start(port)
+        except UsageError as error:
+            self._note(str(error))
+        self._fill()
+
+    async def _close(self, receiver: Receiver) -> None:
+        await receiver.stop()
+        self._fill()
+
+    async def _resend(self, receiver: Receiver, exchange: int) -> None:
+        if not await receiver.resend(exchange):
+            self._note("this one is no notification, or too old to be had again")
+
+    def _set_registers_to(self, registers: bool) -> None:
+        self._registers = registers
+        self._set_registers(registers)
+
+    def _close_line(self) -> None:
+        self.query_one(Input).remove_class("-open")
+        self.query_one(BlockList).focus()
+        self._note("")
+
+    def _note(self, text: str) -> None:
+        self.query_one("#push-note", Static).update(Content(safe_line(text)))
+
+    def _fill(self) -> None:
+        """Draw what is new; what was due and is missing stands below."""
+        lines = receiver_lines(self._receiver, registers=self._registers)
+        self.query_one("#receiver", Static).update(lines)
+        self._take_new()
+        lives, now_ms = self._board.readings.lives, self._now_ms()
+        missing = [
+            missing_block(one, self._symbols)
+            for one in missing_pushes(lives, now_ms, MISSING_AFTER_MS)
+        ]
+        blocks = [*self._blocks, *missing]
+        if not self._blocks:
+            url = self._receiver.url if self._receiver is not None else ""
+            words = empty_words(self._board, url)
+            blocks += [Block(None, (Line(Content.styled(text, style)),)) for text, style in words]
+        self.query_one("#pushes", BlockList).show(blocks)
+
+    def _take_new(self) -> None:
+        exchanges = self._board.exchanges
+        for place in range(self._taken, len(exchanges)):
+            exchange = exchanges[place]
+            if exchange.push is not None:
+                block = push_block(exchange, exchange.push, self._started, self._symbols)
+                self._blocks.append(block)
+        self._taken = len(exchanges)

@@ -1,0 +1,250 @@
+"""The saved sessions: found by a filter, reopened, named, exported, compared, deleted."""
+
+import asyncio
+from enum import Enum, auto
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from inspector.core.saved.session_files import read_session
+from inspector.core.saved.sessions import delete_session, name_session, session_paths
+from inspector.errors import UsageError
+from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.symbols import UNICODE, Symbols
+from inspector.tui.running_app import app_of
+from inspector.tui.saved.compared import ComparedScreen
+from inspector.tui.saved.session_rows import SessionRow, compared_blocks, read_row, row_block
+from inspector.views.export_session import SUFFIXES, export
+
+KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
+EMPTY = "No session is saved yet: each conversation saves itself."
+PAIR = 2
+
+
+class Asking(Enum):
+    """What the line below the list is for."""
+
+    FILTER = auto()
+    NAME = auto()
+    EXPORT = auto()
+
+
+class SessionsScreen(Screen[Path | None]):
+    """Answers the session to reopen. `current` is the one that is open now."""
+
+    CSS_PATH = "sessions.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("S,f9,q", "dismiss(None)", "Back", show=False),
+        Binding("enter", "reopen", "Reopen", show=False),
+        Binding("slash", "ask('FILTER')", "Filter", show=False),
+        Binding("n", "ask('NAME')", "Name", show=False),
+        Binding("e", "ask('EXPORT')", "Export", show=False),
+        Binding("space", "mark", "Mark", show=False),
+        Binding("c", "compare", "Compare the marked two", show=False),
+        Binding("D,delete", "delete", "Delete", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
+    ]
+
+    def __init__(
+        self, folder: Path, current: Path | None = None, symbols: Symbols = UNICODE
+    ) -> None:
+        super().__init__()
+        self._folder = folder
+        self._current = current
+        self._symbols = symbols
+        self._rows: list[SessionRow] = []
+        self._marked: list[Path] = []
+        self._doomed: Path | None = None
+        self._asking = Asking.FILTER
+        self._filter = ""
+
+    def compose(self) -> ComposeResult:
+        yield BlockList(wraps=False, follows=False, id="sessions", empty=EMPTY)
+        yield Input(id="session-line", compact=True, select_on_focus=False)
+        yield Static("", id="session-note", markup=False)
+        yield Static(KEYS, id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+        self.query_one(BlockList).focus()
+        self.run_worker(self._load(), group="sessions", exclusive=True)
+
+    async def _load(self) -> None:
+        """Read the sessions one after the other, so that the newest are seen at once."""
+        unreadable = 0
+        self._rows = []
+        for path in session_paths(self._folder):
+            try:
+                self._rows.append(await asyncio.to_thread(read_row, path))
+            except UsageError:
+                unreadable += 1
+            self._fill()
+        self._fill()
+        if unreadable:
+            self._tell(f"{unreadable} files cannot be read; a2a-inspect sessions list tells why")
+
+    # What the keys do
+
+    def action_back(self) -> None:
+        """Keep what was to go; leave the line, the filter, the screen: one at a time."""
+        if self._doomed is not None:
+            self._tell("")
+        elif self.query_one(Input).has_class("-open"):
+            self._close_line()
+        elif self._filter:
+            self._filter = ""
+            self._fill()
+        else:
+            self.dismiss(None)
+
+    def action_reopen(self) -> None:
+        row = self._row()
+        if row is not None:
+            self.dismiss(None if row.path == self._current else row.path)
+
+    def action_ask(self, what: str) -> None:
+        """Open the line, with what it holds to begin with."""
+        row, line = self._row(), self.query_one(Input)
+        self._asking = Asking[what]
+        if row is None and self._asking is not Asking.FILTER:
+            return
+        match self._asking:
+            case Asking.FILTER:
+                line.value, line.placeholder = self._filter, "words that the session has"
+            case Asking.NAME:
+                line.value, line.placeholder = row.name if row else "", "its name; empty for none"
+            case Asking.EXPORT:
+                line.value, line.placeholder = f"{row.header.id if row else ''}.md", "a file"
+                self._tell("the end of the name says what: .md .har .jsonl .sh (curl) .py (httpx)")
+        line.add_class("-open")
+        line.focus()
+
+    def action_mark(self) -> None:
+        """Mark the session for comparing; the third mark takes the place of the first."""
+        row = self._row()
+        if row is None:
+            return
+        if row.path in self._marked:
+            self._marked.remove(row.path)
+        else:
+            self._marked = [*self._marked, row.path][-PAIR:]
+        self._tell("")
+        self._fill()
+
+    def action_compare(self) -> None:
+        row = self._row()
+        chosen = set(self._marked)
+        if row is not None and len(chosen) < PAIR:
+            chosen.add(row.path)
+        if len(chosen) != PAIR:
+            self._tell("mark two with Space, or one and stand on another")
+            return
+        # names sort as the sessions began
+        pair = sorted(chosen)
+        try:
+            blocks = compared_blocks(pair[0], pair[1], self._symbols)
+        except UsageError as error:
+            self._tell(str(error))
+            return
+        app_of(self).push_screen(ComparedScreen(blocks))
+
+    def action_delete(self) -> None:
+        """Delete at the second press on the same session."""
+        row = self._row()
+        if row is None:
+            return
+        if self._doomed != row.path:
+            self._tell(f"D again deletes {row.header.id} for good, Esc keeps it", row.path)
+            return
+        try:
+            delete_session(row.path)
+        except UsageError as error:
+            self._tell(str(error))
+            return
+        self._rows.remove(row)
+        self._marked = [path for path in self._marked if path != row.path]
+        self._tell(f"deleted {row.header.id}")
+        self._fill()
+
+    # The line
+
+    @on(Input.Changed)
+    def take_typed(self, event: Input.Changed) -> None:
+        if self._asking is Asking.FILTER and self.query_one(Input).has_class("-open"):
+            self._filter = event.value
+            self._fill()
+
+    @on(Input.Submitted)
+    def take_line(self, event: Input.Submitted) -> None:
+        row = self._row()
+        self._close_line()
+        try:
+            if row is not None and self._asking is Asking.NAME:
+                name_session(row.path, event.value.strip())
+                self._rows[self._rows.index(row)] = read_row(row.path)
+            elif row is not None and self._asking is Asking.EXPORT:
+                self._tell(f"written: {write_export(row.path, Path(event.value).expanduser())}")
+        except UsageError as error:
+            self._tell(str(error))
+        self._fill()
+
+    def _close_line(self) -> None:
+        self.query_one(Input).remove_class("-open")
+        self.query_one(BlockList).focus()
+        self._tell("")
+
+    # Showing
+
+    def _row(self) -> SessionRow | None:
+        block = self.query_one(BlockList).current
+        name = "" if block is None else block.name
+        return next((row for row in self._rows if str(row.path) == name), None)
+
+    def _tell(self, text: str, doomed: Path | None = None) -> None:
+        """Say something below the list; what is `doomed` goes if D follows."""
+        self._doomed = doomed
+        self.query_one("#session-note", Static).update(text)
+
+    def _fill(self) -> None:
+        listing, row = self.query_one(BlockList), self._row()
+        shown = [one for one in self._rows if one.matches(self._filter)]
+        listing.show(
+            [
+                row_block(
+                    one,
+                    self._symbols,
+                    is_marked=one.path in self._marked,
+                    is_open=one.path == self._current,
+                )
+                for one in shown
+            ]
+        )
+        if shown:
+            places = [one.path for one in shown]
+            listing.cursor = places.index(row.path) if row and row.path in places else 0
+        named = f" · {self._filter}" if self._filter else ""
+        listing.border_title = f"Sessions {len(shown)} of {len(self._rows)}{named}"
+
+
+def write_export(session: Path, file: Path) -> Path:
+    """Write the session to `file` in the format that its suffix names.
+
+    Raises:
+        UsageError: no such format, or the system refuses.
+    """
+    form = SUFFIXES.get(file.suffix)
+    if form is None:
+        raise UsageError(f"{file.name}: no export ends so", f"one of {', '.join(SUFFIXES)}")
+    content = export(read_session(session), form, version("a2a-inspect"))
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
+    return file.absolute()

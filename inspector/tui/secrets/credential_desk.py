@@ -1,0 +1,117 @@
+"""The credentials of a session: what is told of them, when to ask for some, how to renew them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from inspector.core.entries import Headers
+from inspector.core.secrets.credentials import header_of, token_expiry, with_header
+from inspector.core.session import Session
+from inspector.settings import Connection, Mint
+from inspector.tui.board import Board
+from inspector.tui.drawing.quantities import span
+from inspector.tui.secrets.credential_words import Words, words_of
+from inspector.views.refusals import RefusalKind, refusal_of
+from inspector.wire.security import BEARER, Scheme, wanted_scheme, wants_credentials
+
+Header: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretWanted:
+    """`reason` says why a secret is asked for; it will travel as `scheme` says."""
+
+    reason: str
+    scheme: Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class OriginDoubted:
+    """The card at `card_url` leads to `url`, another origin: may credentials go there?"""
+
+    card_url: str
+    url: str
+
+
+Question: TypeAlias = SecretWanted | OriginDoubted
+
+
+class CredentialDesk:
+    """Asks each question once by itself; `now` is seconds since 1970."""
+
+    def __init__(
+        self, session: Session, connection: Connection, now: Callable[[], float] = time.time
+    ) -> None:
+        self.session = session
+        self.mint = connection.mint
+        self._now = now
+        self._asked: set[Question] = set()
+        self._secret_header = BEARER.header.lower()
+        self._made_before = session.log.last_exchange
+
+    @property
+    def left_seconds(self) -> float | None:
+        """How long the token is still valid; None without one that says."""
+        expiry = token_expiry(self.session.credentials)
+        return None if expiry is None else expiry - self._now()
+
+    def words(self) -> Words:
+        return words_of(self.left_seconds)
+
+    def use(self, given: Header | Mint) -> str:
+        """Send `given` from now on, and return what there is to say about it.
+
+        Raises:
+            UsageError: no token can be made, or no header can carry it.
+        """
+        if isinstance(given, Mint):
+            from inspector.core.secrets.minting import mint_token
+
+            self.mint = given
+            header = header_of(BEARER, mint_token(given, self._now()), "the token")
+            self.session.use(self._with(header), [given.key])
+        else:
+            self.mint = None
+            self.session.use(self._with(given))
+        left = self.left_seconds
+        return "new credentials" if left is None else f"new token, expires in {span(left)}"
+
+    def _with(self, header: Header) -> Headers:
+        """`header` in place of the secret before it, which may have gone in another header."""
+        before, self._secret_header = self._secret_header, header[0].lower()
+        kept = (one for one in self.session.credentials if one[0].lower() != before)
+        return with_header(tuple(kept), header)
+
+    def question(self, board: Board) -> Question | None:
+        """What has to be asked by now, and was not before."""
+        found = self._doubt(board) or self._want(board)
+        if found is None or found in self._asked:
+            return None
+        self._asked.add(found)
+        return found
+
+    def scheme(self, board: Board) -> Scheme:
+        """How a secret travels here: as the card says, else as a bearer token."""
+        return (wanted_scheme(board.card.card) if board.card else None) or BEARER
+
+    def _doubt(self, board: Board) -> OriginDoubted | None:
+        endpoint = self.session.endpoint
+        if not self.session.is_withholding or endpoint is None or board.card is None:
+            return None
+        return OriginDoubted(board.card.source_url, endpoint.url)
+
+    def _want(self, board: Board) -> SecretWanted | None:
+        if self.session.credentials:
+            return None
+        last = board.exchanges[-1] if board.exchanges else None
+        is_old = last is None or last.id <= self._made_before
+        refusal = None if last is None or is_old else refusal_of(last)
+        if refusal is not None and refusal.kind is RefusalKind.MISSING:
+            return SecretWanted(refusal.cause, self.scheme(board))
+        card = board.card.card if board.card else None
+        is_near = self.session.endpoint is not None and self.session.endpoint.is_trusted
+        scheme = wanted_scheme(card)
+        if scheme is None or not is_near or not wants_credentials(card):
+            return None
+        return SecretWanted(f"the card asks for a {scheme.label}", scheme)
