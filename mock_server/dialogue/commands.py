@@ -1,12 +1,12 @@
 """What a message asks the dialogue to do: Rasa's commands, one small class each (flows.md §5)."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
+from mock_server.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StartFlow:
     """`is_trigger`: from a flow's own `nlu_trigger`, which no guard stops (flows.md §2.1)."""
 
@@ -14,12 +14,12 @@ class StartFlow:
     is_trigger: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelFlow:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetSlot:
     """`is_direct`: from a button or the orchestrator, so no mapping of the slot forbids it."""
 
@@ -28,44 +28,44 @@ class SetSlot:
     is_direct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clarify:
     flow_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChitChat:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchAndReply:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkipQuestion:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HumanHandoff:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RepeatLastBotMessages:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CannotHandle:
     """`reason` as `pattern_cannot_handle` branches on it; None is its default branch."""
 
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportError:
     """Rasa's ErrorCommand: `pattern_internal_error` with this type and info."""
 
@@ -73,39 +73,39 @@ class ReportError:
     info: tuple[tuple[str, Json], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionStart:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionEnd:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Restart:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HandleCodeChange:
     """The flows that the dialogue is in are not what they were."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ContinueAgent:
     """The words are for the sub agent that waits for them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestartAgent:
     """Sub agent `agent`, which the running flow has called or calls, is to begin anew."""
 
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Noop:
     pass
 

@@ -5,7 +5,7 @@ iterating when the turn is cancelled. The state that the turn has made by then i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mock_server.dialogue.actions import record_outcome
 from mock_server.dialogue.application import apply_plan
@@ -37,11 +37,12 @@ from mock_server.dialogue.state import DialogueState, apply
 from mock_server.dialogue.steps import run_until_listening
 from mock_server.dialogue.turn import Steps, Turn
 from mock_server.dialogue.understand import understand
+from mock_server.records import record
 
 SESSION_START = "action_session_start"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserMessage:
     """A message as the adapter read it: `text` without slot markers, and its slots, coerced.
 

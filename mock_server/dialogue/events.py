@@ -1,12 +1,13 @@
 """What happened in a dialogue. The state of a conversation is the fold of these (state.apply)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
 from mock_server.dialogue.commands import Command
 from mock_server.dialogue.model import Button, Json
+from mock_server.records import record
 
 
 class FrameType(StrEnum):
@@ -18,7 +19,7 @@ class FrameType(StrEnum):
     CALL = "call"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """A flow on the dialogue stack; `step_id` is the step it runs next or waits at.
 
@@ -47,17 +48,17 @@ class SlotSource(StrEnum):
     INITIAL = "initial"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionStarted:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionEnded:
     """The next message begins another session; slots are carried over to it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserUttered:
     """`text` without slot markers; `metadata` is the message's, less `slots`."""
 
@@ -65,7 +66,7 @@ class UserUttered:
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleTried:
     """A rule of the understanding and why it fired or not, in the order of trying."""
 
@@ -74,7 +75,7 @@ class RuleTried:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Understood:
     """The commands a message was understood as, and the trace of the rules tried."""
 
@@ -82,7 +83,7 @@ class Understood:
     trace: tuple[RuleTried, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandDropped:
     """The clean-up of commands left this one out (flows.md §5)."""
 
@@ -90,14 +91,14 @@ class CommandDropped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlotSet:
     name: str
     value: Json
     source: SlotSource
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BotUttered:
     """`response` is the domain's name of it, None for an action's own text."""
 
@@ -108,14 +109,14 @@ class BotUttered:
     custom: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActionRequested:
     """The engine waits for the outcome of custom action `name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActionExecuted:
     """`failure` is None, or the error_info of the failure."""
 
@@ -123,12 +124,12 @@ class ActionExecuted:
     failure: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FramePushed:
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrameInserted:
     """`frame` was put below the top at `index` (0 is the bottom)."""
 
@@ -136,7 +137,7 @@ class FrameInserted:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrameMoved:
     """Frame `frame_id` goes on at `step_id`; `context`, where given, replaces its fields."""
 
@@ -145,17 +146,17 @@ class FrameMoved:
     context: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrameRemoved:
     frame_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowStarted:
     flow_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowCompleted:
     """`is_child`: a called flow came back to its caller, which completes nothing for the user."""
 
@@ -165,35 +166,35 @@ class FlowCompleted:
     persisted_slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowCancelled:
     flow_id: str
     step_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowInterrupted:
     flow_id: str
     step_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowResumed:
     flow_id: str
     step_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listened:
     """`action_listen`: the bot waits for the user; the last event of a turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Restarted:
     """The conversation begins anew: slots at their initial values, the stack empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Warned:
     """Something a developer should know about this turn; goes to the trace and the log."""
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from mock_server.dialogue.flow_index import FlowIndex
 from mock_server.dialogue.lexicon import GENERIC_VERBS, content_words
+from mock_server.records import record
 
 ENOUGH = 0.5
 TIE = 0.05
@@ -19,7 +19,7 @@ NO_FLOWS: frozenset[str] = frozenset()
 VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowMatch:
     """`score` is the share of the sentence's weight that `words` of the flow cover."""
 
@@ -29,7 +29,7 @@ class FlowMatch:
     named: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Heard:
     """A word of the sentence, its share of the weight, and the flows that have it."""
 

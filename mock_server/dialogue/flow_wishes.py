@@ -1,7 +1,5 @@
 """Which flows a message wishes for, in its situation, and the values it brings along."""
 
-from dataclasses import dataclass
-
 from mock_server.dialogue import answers, phrases
 from mock_server.dialogue.commands import Clarify, Command, SetSlot, StartFlow
 from mock_server.dialogue.conditions import evaluate
@@ -11,11 +9,12 @@ from mock_server.dialogue.lexicon import WORD
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
 from mock_server.dialogue.stack import slots_collected
 from mock_server.errors import ConditionError, TemplateFailed
+from mock_server.records import record
 
 CLEAR_WORDS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """The flows that fit: one, several that tie, or none, and why."""
 

@@ -1,12 +1,13 @@
 """What a custom action did and said, as the engine takes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mock_server.dialogue.model import Button, Json
+from mock_server.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Utterance:
     """What an action says: its own `text`, or `response` of the domain filled with `arguments`."""
 
@@ -18,7 +19,7 @@ class Utterance:
     custom: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActionResult:
     """The outcome of a custom action, sent into the engine after `ActionRequested`.
 

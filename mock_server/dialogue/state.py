@@ -1,7 +1,7 @@
 """The state of one conversation, and the fold that makes it from events."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
@@ -20,9 +20,10 @@ from mock_server.dialogue.events import (
     UserUttered,
 )
 from mock_server.dialogue.model import Json
+from mock_server.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DialogueState:
     """`stack` has its top last. `slots` has a value, perhaps None, for every slot.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from mock_server.records import record
 from mock_server.service.snapshot import Snapshot
 
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -21,7 +22,7 @@ class Limits:
     max_bytes: int = 256 * MEBIBYTE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Kept:
     snapshot: Snapshot
     expires_at: float

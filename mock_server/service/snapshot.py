@@ -1,12 +1,11 @@
 """A task as the bytes that are sent of it."""
 
-from dataclasses import dataclass
-
+from mock_server.records import record
 from mock_server.tasks.task import Task, TaskState
 from mock_server.wire.v03_tasks import decode_task, encode_task
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """A task at one moment; `encoded` is how the 0.3 wire shows it.
 

@@ -1,14 +1,15 @@
 """A task as the fold of its updates, with the history that a2a-sdk's task manager keeps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
 from mock_server.errors import IllegalTransition
+from mock_server.records import record
 from mock_server.tasks.task import Artifact, Message, Status, Task, TaskState
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusUpdate:
     """`is_final`: nothing follows it in this turn (A2A 0.3 `final`)."""
 
@@ -16,7 +17,7 @@ class StatusUpdate:
     is_final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArtifactUpdate:
     """`appends` adds the parts to the artifact of that id, else they begin it anew."""
 

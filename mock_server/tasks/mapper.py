@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from mock_server.dialogue.assistant import RejectedScope
 from mock_server.dialogue.events import Event, FlowCompleted, Frame, FrameInserted, FramePushed
 from mock_server.dialogue.model import PATTERN_PREFIX
+from mock_server.records import record
 from mock_server.tasks.task import TaskState
 
 CANNOT_HANDLE = "pattern_cannot_handle"
@@ -47,7 +48,7 @@ REPAIR_PATTERNS = frozenset(
 ASKING_PATTERNS = frozenset({"pattern_collect_information", "pattern_validate_slot"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnOutcome:
     """What the mapper sees of a turn: the stack before and after it, and its events."""
 

@@ -6,12 +6,13 @@ Slots come in five places, later ones win (server.md SLOT-1): a line `SLOTS: {â€
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.slots import coerce_bounded
 from mock_server.errors import InvalidSlotValue
+from mock_server.records import record
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import DataPart, Message, Part, TextPart
 
@@ -23,7 +24,7 @@ SLOTS_KEY = "slots"
 Slots = Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """`message` has its markers stripped; `slots` are raw, the winners of the total order."""
 
@@ -34,7 +35,7 @@ class Reading:
     metadata: Slots
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seeds:
     """Slots ready to be written, and those whose value the slot does not admit (SLOT-3)."""
 

@@ -1,12 +1,13 @@
 """A2A tasks and messages as the mock holds them, free of any protocol version's spelling."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
+from mock_server.records import record
 
 
 class TaskState(StrEnum):
@@ -36,19 +37,19 @@ class Role(StrEnum):
     AGENT = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextPart:
     text: str
     metadata: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataPart:
     data: Mapping[str, Json]
     metadata: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FilePart:
     """`file` as it came: `uri` or base64 `bytes`, `name`, `mimeType`; the mock never opens it."""
 
@@ -59,7 +60,7 @@ class FilePart:
 Part: TypeAlias = TextPart | DataPart | FilePart
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message:
     """`context_id` and `task_id` are None where a client left them out."""
 
@@ -73,7 +74,7 @@ class Message:
     reference_task_ids: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Status:
     """`timestamp` is UTC; a task that only was submitted has none, as a2a-sdk 0.3.26 sends it."""
 
@@ -82,14 +83,14 @@ class Status:
     message: Message | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Artifact:
     artifact_id: str
     parts: tuple[Part, ...]
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Task:
     id: str
     context_id: str

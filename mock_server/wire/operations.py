@@ -1,18 +1,19 @@
 """What a client asks for, free of any protocol version's names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
 from mock_server.faults.handling import AS_USUAL, Handling
+from mock_server.records import record
 from mock_server.tasks.push_config import PushConfig
 from mock_server.tasks.task import Message
 from mock_server.wire.envelopes import RpcId
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SendMessage:
     """A turn.
 
@@ -31,53 +32,53 @@ class SendMessage:
     handling: Handling = AS_USUAL
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StreamMessage:
     """A turn whose updates are wanted as they happen."""
 
     turn: SendMessage
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetTask:
     task_id: str
     history_length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelTask:
     task_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resubscribe:
     task_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetPushConfig:
     task_id: str
     config: PushConfig
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetPushConfig:
     task_id: str
     config_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListPushConfigs:
     task_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeletePushConfig:
     task_id: str
     config_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetExtendedCard:
     """There is none; which error says so depends on the profile."""
 
@@ -110,7 +111,7 @@ def authorized(operation: Operation, until: float | None) -> Operation:
             return operation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A JSON-RPC request that was understood; nobody waits for the answer to a notification."""
 
@@ -119,7 +120,7 @@ class Call:
     is_notification: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BadCall:
     """A body that is no request; `id` is what could be read of it."""
 
