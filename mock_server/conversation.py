@@ -9,11 +9,13 @@ from mock_server.actions.runner import run_stub
 from mock_server.actions.story import Story
 from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
 from mock_server.dialogue.events import ActionRequested, Event, SlotSet, SlotSource
-from mock_server.dialogue.model import Json
+from mock_server.dialogue.model import Json, Slot
 from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.dialogue.stubs import UnstubbedActions
 from mock_server.dialogue.understand import needs_model
+from mock_server.errors import InvalidSlotValue
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.parts import read, seeds
@@ -46,8 +48,9 @@ class Conversation:
         before = self.state
         events = list(self._followed(open_session(self._project.assistant, before)))
         for name, value in slots:
-            if name in self._project.assistant.slots:
-                events.append(SlotSet(name, value, SlotSource.ORCHESTRATOR))
+            slot = self._project.assistant.slots.get(name)
+            if slot is not None:
+                events.append(SlotSet(name, _fitted(slot, value), SlotSource.ORCHESTRATOR))
                 self.state = apply(self.state, events[-1])
                 self._story.tell(events[-1], time.time())
         return self._traced(before, events)
@@ -109,3 +112,11 @@ class Conversation:
             self._warn(f"action {action!r} has no stub in mock.yml, so it {outcome}")
         progress = run_stub(stubs, action, self.state)
         return next(item for item in progress if isinstance(item, ActionResult))
+
+
+def _fitted(slot: Slot, value: Json) -> Json:
+    """`value` as the slot's type spells it; what does not fit is written as it is."""
+    try:
+        return coerce(slot, value)
+    except InvalidSlotValue:
+        return value

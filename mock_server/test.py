@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 
 from mock_server.acting import INSIDE, Outside, Perform, acting
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         _complain_of(error.problems)
         return EXIT_UNREADABLE
     if not cases:
-        _complain(f"{arguments.project}: no test cases; expected them in {' or '.join(FOLDERS)}")
+        _complain(_no_cases(arguments.project, arguments.paths))
         return EXIT_UNREADABLE
     try:
         report = _played(project, cases)
@@ -69,6 +70,12 @@ def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
         raise ProjectError(sorted_problems(errors))
     _complain_of(sorted_problems(found.warnings()))
     return tuple(case for file in files for case in file.cases)
+
+
+def _no_cases(project: Path, paths: Sequence[str]) -> str:
+    if paths:
+        return f"{', '.join(paths)}: no test cases"
+    return f"{project}: no test cases; expected them in {' or '.join(FOLDERS)}"
 
 
 def _played(project: Project, cases: Sequence[Case]) -> Report:

@@ -57,8 +57,14 @@ def action_of(name: str) -> str:
     return name.rpartition(OF_CASE)[2]
 
 
+def case_of(name: str) -> str | None:
+    """The one test case that a stub is for; None if it is for all."""
+    case, separator, _ = name.rpartition(OF_CASE)
+    return case if separator else None
+
+
 def stubs_for_case(case: str, stubs: Mapping[str, Stub]) -> Mapping[str, Stub]:
     """Those that stand for an action in every test case and, over them, those of `case`."""
-    shared = {name: stub for name, stub in stubs.items() if OF_CASE not in name}
-    own = {action_of(name): s for name, s in stubs.items() if name.rpartition(OF_CASE)[0] == case}
+    shared = {name: stub for name, stub in stubs.items() if case_of(name) is None}
+    own = {action_of(name): stub for name, stub in stubs.items() if case_of(name) == case}
     return {**shared, **own}

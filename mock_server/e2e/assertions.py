@@ -31,7 +31,7 @@ from mock_server.project.reading import (
     as_texts,
     is_empty,
     mistyped,
-    warn_unknown_keys,
+    refuse_unknown_keys,
 )
 
 JUDGED = ("generative_response_is_relevant", "generative_response_is_grounded")
@@ -39,6 +39,7 @@ SAYING_KEYS = ("utter_name", "text_matches", "buttons")
 FLOW_STEP_KEYS = ("flow_id", "flow_step_id")
 CHOICE_KEYS = ("operator", "flow_ids")
 BUTTON_KEYS = ("title", "payload")
+UNKNOWN_KEY = "e2e.unknown_key"
 
 
 def read_assertions(node: Node | None, found: Findings) -> tuple[Expectation, ...]:
@@ -160,7 +161,7 @@ def _choice(node: Node, found: Findings, key: str) -> tuple[tuple[str, ...], boo
         return (_text(node, found, key),), False
     if isinstance(node, ListNode):
         return as_texts(node, found, key), False
-    warn_unknown_keys(node, CHOICE_KEYS, found, key)
+    refuse_unknown_keys(node, CHOICE_KEYS, found, key, UNKNOWN_KEY)
     operator = as_text(node.entries.get("operator"), found, "operator") or "all"
     if operator not in {"any", "all"}:
         text = f"operator: found {operator!r}, expected any or all"
@@ -175,7 +176,7 @@ def _flow_step(node: Node, found: Findings, key: str) -> tuple[str, str | None]:
     """A flow and perhaps a step of it; the flow's id may stand alone."""
     if not isinstance(node, MapNode):
         return _text(node, found, key), None
-    warn_unknown_keys(node, FLOW_STEP_KEYS, found, key)
+    refuse_unknown_keys(node, FLOW_STEP_KEYS, found, key, UNKNOWN_KEY)
     flow_id = _text(node.entries.get("flow_id"), found, f"flow_id of {key}", node.location)
     return flow_id, as_text(node.entries.get("flow_step_id"), found, "flow_step_id")
 
@@ -186,7 +187,7 @@ def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, 
         if not isinstance(item, MapNode) or "name" not in item.entries:
             yield from read_slot_changes(item, found, key)
             continue
-        warn_unknown_keys(item, ("name", "value"), found, key)
+        refuse_unknown_keys(item, ("name", "value"), found, key, UNKNOWN_KEY)
         name = _text(item.entries["name"], found, f"name of {key}")
         value = item.entries.get("value")
         has_value = value is not None
@@ -196,9 +197,11 @@ def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, 
 def _saying(node: Node, found: Findings, key: str) -> Saying:
     entries = as_map(node, found, key)
     if entries is None:
-        found.error(node.location, "e2e.assertion", f"{key} says nothing of what was uttered")
+        _refuse_nothing(node, found, key)
         return Saying()
-    warn_unknown_keys(entries, SAYING_KEYS, found, key)
+    refuse_unknown_keys(entries, SAYING_KEYS, found, key, UNKNOWN_KEY)
+    if not entries.entries:
+        _refuse_nothing(node, found, key)
     get = entries.entries.get
     pattern = as_text(get("text_matches"), found, "text_matches")
     buttons = get("buttons")
@@ -208,6 +211,11 @@ def _saying(node: Node, found: Findings, key: str) -> Saying:
         response=as_text(get("utter_name"), found, "utter_name"),
         buttons=None if buttons is None else tuple(_buttons(buttons, found)),
     )
+
+
+def _refuse_nothing(node: Node, found: Findings, key: str) -> None:
+    text = f"{key} says nothing of what was uttered"
+    found.error(node.location, "e2e.assertion", text, f"give it {', '.join(SAYING_KEYS)}, or some")
 
 
 def _check_pattern(pattern: str | None, node: MapNode, found: Findings) -> None:
@@ -222,6 +230,6 @@ def _buttons(node: Node, found: Findings) -> Iterator[ExpectedButton]:
     for item in as_items(node, found, "buttons"):
         button = as_map(item, found, "a button")
         if button is not None:
-            warn_unknown_keys(button, BUTTON_KEYS, found, "a button")
+            refuse_unknown_keys(button, BUTTON_KEYS, found, "a button", UNKNOWN_KEY)
             title = _text(button.entries.get("title"), found, "title", button.location)
             yield ExpectedButton(title, as_text(button.entries.get("payload"), found, "payload"))

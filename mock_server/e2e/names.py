@@ -5,11 +5,13 @@ from typing import assert_never
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
+from mock_server.dialogue.slots import coerce
 from mock_server.e2e.matching import LISTEN
 from mock_server.e2e.model import (
     ActionRuns,
     BotDoesNotSay,
     BotSays,
+    Case,
     CaseFile,
     ClarificationOffers,
     Demand,
@@ -20,6 +22,7 @@ from mock_server.e2e.model import (
     SlotIsNotSet,
     SlotIsSet,
 )
+from mock_server.errors import InvalidSlotValue
 from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
@@ -35,6 +38,18 @@ def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:
             text = f"{mention.by} names {mention.kind} {mention.name!r}, which the project lacks"
             mend = suggestion(mention.name, known[mention.kind])
             found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, mend)
+    for case in file.cases:
+        _check_fixtures(case, assistant, found)
+
+
+def _check_fixtures(case: Case, assistant: Assistant, found: Findings) -> None:
+    for name, value in case.slots:
+        try:
+            if name in assistant.slots:
+                coerce(assistant.slots[name], value)
+        except InvalidSlotValue as error:
+            text = f"a fixture of test case {case.name!r}: {error}"
+            found.warn(case.location, "e2e.fixture_value", text)
 
 
 def _known(assistant: Assistant) -> dict[MentionKind, Collection[str]]:

@@ -1,11 +1,11 @@
 """A test file's nodes into its cases; every problem as `file:line` (flows.md §11)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mock_server.dialogue.model import Json
-from mock_server.dialogue.stubs import stubs_for_case
-from mock_server.e2e.assertions import read_assertions, read_slot_changes
+from mock_server.dialogue.stubs import Stub, action_of, case_of, stubs_for_case
+from mock_server.e2e.assertions import UNKNOWN_KEY, read_assertions, read_slot_changes
 from mock_server.e2e.model import (
     BotSays,
     Case,
@@ -19,7 +19,7 @@ from mock_server.e2e.model import (
     Values,
 )
 from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention
+from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, plain
 from mock_server.project.reading import (
     as_bool,
@@ -27,12 +27,14 @@ from mock_server.project.reading import (
     as_map,
     as_text,
     mistyped,
+    refuse_unknown_keys,
     warn_unknown_keys,
 )
 from mock_server.project.stubs import read_stubs
 
 CASES = "test_cases"
-FILE_KEYS = (CASES, "fixtures", "metadata", "stub_custom_actions")
+STUBS = "stub_custom_actions"
+FILE_KEYS = (CASES, "fixtures", "metadata", STUBS)
 CONFTEST_KEYS = ("fixtures", "llm_judge", "metadata")
 CASE_KEYS = ("test_case", "steps", "fixtures", "metadata")
 USER_KEYS = ("user", "metadata", "assertions", "assertion_order_enabled")
@@ -63,12 +65,24 @@ def read_case_file(root: Node, inherited: Named, found: Findings) -> CaseFile:
     fixtures = {**inherited, **_named(get("fixtures"), "fixtures", found)}
     metadata = _named(get("metadata"), "metadata", found)
     mentions: list[Mention] = []
-    stubs = read_stubs(get("stub_custom_actions"), mentions, found)
+    stubs = read_stubs(get(STUBS), mentions, found)
     reader = _CaseReader(fixtures, metadata, found)
     cases = [case for item in as_items(get(CASES), found, CASES) if (case := reader.case(item))]
     _refuse_twins(cases, found)
+    mentions += _stubbed(stubs, cases, found)
     stubbed = (replace(case, stubs=stubs_for_case(case.name, stubs)) for case in cases)
     return CaseFile(tuple(stubbed), tuple(mentions))
+
+
+def _stubbed(stubs: Mapping[str, Stub], cases: list[Case], found: Findings) -> Iterator[Mention]:
+    """The actions that the file stubs; a stub for a case that it lacks stands for nothing."""
+    names = {case.name for case in cases}
+    for name, stub in stubs.items():
+        yield Mention(MentionKind.ACTION, action_of(name), stub.location, STUBS)
+        case = case_of(name)
+        if case is not None and case not in names:
+            text = f"{STUBS} names test case {case!r}, which this file lacks"
+            found.warn(stub.location, "e2e.unknown_case", text, suggestion(case, names))
 
 
 def _refuse_twins(cases: list[Case], found: Findings) -> None:
@@ -118,7 +132,7 @@ class _CaseReader:
             text = "a test case needs a name"
             self._found.error(item.location, "e2e.no_name", text, "write `test_case: …`")
             return None
-        warn_unknown_keys(node, CASE_KEYS, self._found, f"test case {name!r}")
+        refuse_unknown_keys(node, CASE_KEYS, self._found, f"test case {name!r}", UNKNOWN_KEY)
         get = node.entries.get
         steps = as_items(get("steps"), self._found, f"steps of {name!r}")
         if not steps:
@@ -164,7 +178,7 @@ class _CaseReader:
         return opening, tuple(said)
 
     def _user_step(self, node: MapNode, metadata: Values) -> UserStep:
-        warn_unknown_keys(node, USER_KEYS, self._found, "a user step")
+        refuse_unknown_keys(node, USER_KEYS, self._found, "a user step", UNKNOWN_KEY)
         get = node.entries.get
         text = as_text(get("user"), self._found, "user")
         if text is None:

@@ -15,11 +15,11 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN
 from mock_server.e2e.results import CaseResult, Failure, Outcome
 from mock_server.e2e.spelling import spell, spell_event
-from mock_server.errors import Location
 from mock_server.tasks.trace import spell_command
 
 MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.SKIPPED: "-"}
 ASKING = frozenset({COLLECT_PATTERN, VALIDATE_PATTERN})
+OUT_OF_ORDER = "; it came too early: assertion_order_enabled"
 JUDGE_REASON = "needs a language model as judge"
 
 
@@ -52,7 +52,8 @@ def failure_lines(failure: Failure) -> Iterator[str]:
     """What was expected, what came instead, and why the message was understood as it was."""
     yield f"{failure.location}: user: {failure.said}"
     for expectation in failure.missed:
-        yield f"expected  {spell(expectation.demand)}  ({_line(expectation.location)})"
+        order = OUT_OF_ORDER if expectation in failure.misplaced else ""
+        yield f"expected  {spell(expectation.demand)}  (line {expectation.location.line}{order})"
     came = came_lines(failure)
     yield f"came      {came[0] if came else 'nothing'}"
     yield from (f"          {line}" for line in came[1:])
@@ -133,7 +134,3 @@ def _case(result: CaseResult, seconds: float) -> dict[str, object]:
             "trace": list(trace_lines(failure.turn.events)),
         }
     return encoded
-
-
-def _line(location: Location) -> str:
-    return f"line {location.line}"

@@ -36,13 +36,17 @@ class Partner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The turn in which a case went wrong: what the user said, what was missed, what came."""
+    """The turn in which a case went wrong: what the user said, what was missed, what came.
+
+    `misplaced` are those of the missed that came, but not in the order that the case demands.
+    """
 
     said: str
     location: Location
     missed: tuple[Expectation, ...]
     observed: tuple[Event, ...]
     turn: TracedTurn
+    misplaced: tuple[Expectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
         observed = observe(assistant, turn.before, turn.events)
         missed = unmet(step.expectations, observed, assistant, is_ordered=step.is_ordered)
         if missed:
-            failure = Failure(step.text, step.location, missed, observed, turn)
+            absent = unmet(missed, observed, assistant)
+            misplaced = tuple(one for one in missed if one not in absent)
+            failure = Failure(step.text, step.location, missed, observed, turn, misplaced)
             return CaseResult(case, failure, judged)
     return CaseResult(case, None, judged)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings
 from mock_server.project.nodes import MapNode, Node
 from mock_server.project.public_key import key_fault
-from mock_server.project.reading import as_map, as_text
+from mock_server.project.reading import as_map, as_text, refuse_unknown_keys
 from mock_server.project.variables import VARIABLE, expand, expand_map
 
 AUTH_KEYS = ("type", "jwt")
@@ -15,6 +15,7 @@ JWT_KEYS = ("algorithm", "public_key_path", "secret", "issuer", "audience")
 SECRET_ALGORITHMS = ("HS256", "HS512")
 KEY_ALGORITHMS = ("RS256", "RS512", "ES256", "ES512", "PS256")
 CODE = "validation.a2a_server"
+UNKNOWN_KEY = f"{CODE}.unknown_key"
 ALGORITHMS = (*SECRET_ALGORITHMS, *KEY_ALGORITHMS)
 
 
@@ -35,7 +36,7 @@ def read_auth(
     auth = as_map(node, found, "a2a_server.auth")
     if auth is None:
         return None
-    _refuse_keys(auth, AUTH_KEYS, "a2a_server.auth", found)
+    refuse_unknown_keys(auth, AUTH_KEYS, found, "a2a_server.auth", UNKNOWN_KEY)
     written = auth.entries.get("type")
     read = None if written is None else expand(written, environment, found)
     kind = as_text(read, found, "a2a_server.auth.type")
@@ -49,7 +50,7 @@ def read_auth(
 def _read_jwt(
     jwt: MapNode, folder: Path, environment: Mapping[str, str], found: Findings
 ) -> JwtAuth:
-    _refuse_keys(jwt, JWT_KEYS, "a2a_server.auth.jwt", found)
+    refuse_unknown_keys(jwt, JWT_KEYS, found, "a2a_server.auth.jwt", UNKNOWN_KEY)
     entries = expand_map(jwt, environment, found).entries
     texts = {key: as_text(entries.get(key), found, f"auth.jwt.{key}") for key in JWT_KEYS}
     algorithm = texts["algorithm"] or "RS256"
@@ -98,11 +99,3 @@ def _public_key(
     if fault:
         found.error(place, code, f"auth.jwt.public_key_path: {path!r} {fault}")
     return pem
-
-
-def _refuse_keys(node: MapNode, known: tuple[str, ...], what: str, found: Findings) -> None:
-    for key in node.entries:
-        if key not in known:
-            text = f"{what} has no key {key!r}"
-            mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
-            found.error(node.place(key), f"{CODE}.unknown_key", text, mend)

@@ -1,6 +1,6 @@
 """Typed values out of nodes: each function reports what it cannot read and gives None for it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mock_server.dialogue.model import Json
 from mock_server.project.findings import Findings, suggestion
@@ -105,3 +105,13 @@ def warn_unknown_keys(node: MapNode, known: Iterable[str], found: Findings, what
         if key not in names:
             mend = suggestion(key, names)
             found.warn(node.place(key), "yaml.unknown_key", f"{what} has no key {key!r}", mend)
+
+
+def refuse_unknown_keys(
+    node: MapNode, known: Sequence[str], found: Findings, what: str, code: str
+) -> None:
+    """Report keys of `node` that mean nothing, where passing over them would mislead."""
+    for key in node.entries:
+        if key not in known:
+            mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
+            found.error(node.place(key), code, f"{what} has no key {key!r}", mend)

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outcome import Utterance
 from mock_server.dialogue.stubs import Stub, StubBranch
+from mock_server.project import reading
 from mock_server.project.buttons import read_buttons
 from mock_server.project.circumstances import read_match, read_when
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node
 from mock_server.project.reading import (
@@ -134,7 +135,4 @@ def _seconds(node: Node | None, what: str, found: Findings) -> float:
 
 def refuse_unknown_keys(node: MapNode, known: tuple[str, ...], found: Findings, what: str) -> None:
     """Report keys of our own file that mean nothing."""
-    for key in node.entries:
-        if key not in known:
-            mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
-            found.error(node.place(key), "mock.unknown_key", f"{what} has no key {key!r}", mend)
+    reading.refuse_unknown_keys(node, known, found, what, "mock.unknown_key")

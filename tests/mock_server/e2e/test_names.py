@@ -9,9 +9,9 @@ from mock_server.project.findings import Findings
 from mock_server.project.load import Project
 
 TEXT = """\
-fixtures: [{known: {is_knwon: true}}]
+fixtures: [{known: {is_knwon: true, account: current}}]
 stub_custom_actions:
-  action_pay:
+  b::action_pya:
     - when: slots.amuont > 5
       events: [{event: slot, name: nte, value: 1}]
 test_cases:
@@ -44,7 +44,9 @@ def test_each_unknown_name_is_a_warning_at_its_line(
     assert {p.severity for p in found.problems} == {Severity.WARNING}
     lines = [(p.location.line, p.code, p.mend) for p in found.problems]
     assert sorted(lines) == [
+        (3, "e2e.unknown_action", "did you mean 'action_pay'?"),
         (5, "e2e.unknown_slot", "did you mean 'note'?"),
+        (7, "e2e.fixture_value", ""),
         (7, "e2e.unknown_slot", "did you mean 'is_known'?"),
         (10, "e2e.unknown_slot", "did you mean 'is_known'?"),
         (13, "e2e.unknown_flow", "did you mean 'pay_bill'?"),

@@ -128,11 +128,24 @@ test_cases:
         ),
         (
             "test_cases:\n- test_case: a\n  steps:\n  - {user: x, asertions: []}",
-            "t.yml:4: yaml.unknown_key: a user step has no key 'asertions'; did you mean 'asser",
+            "t.yml:4: e2e.unknown_key: a user step has no key 'asertions'; did you mean 'asser",
         ),
         (
             "test_cases:\n- test_case: a\n  steps:\n  - user: x\n  - slot_was_set: [[b]]",
             "t.yml:5: yaml.type: slot_was_set: found a list, expected a text",
+        ),
+        (
+            "test_cases:\n- test_case: a\n  steps:\n  - user: x\n    bot: y",
+            "t.yml:5: e2e.unknown_key: a user step has no key 'bot'; expected one of user, metadat",
+        ),
+        (
+            "test_cases:\n- {test_case: a, fixture: [b], steps: [{user: x}]}",
+            "t.yml:2: e2e.unknown_key: test case 'a' has no key 'fixture'; did you mean 'fixtures",
+        ),
+        (
+            "stub_custom_actions: {b::action_pay: {}}\n"
+            "test_cases: [{test_case: a, steps: [{user: x}]}]",
+            "t.yml:1: e2e.unknown_case: stub_custom_actions names test case 'b', which this file",
         ),
         (
             "stub_custom_actions: {action_pay: {evnts: []}}\ntest_cases: []",

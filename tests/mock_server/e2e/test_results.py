@@ -7,6 +7,7 @@ import pytest
 from mock_server.conversation import Conversation
 from mock_server.dialogue.events import UserUttered
 from mock_server.e2e.model import CaseFile
+from mock_server.e2e.report import failure_lines
 from mock_server.e2e.results import SESSION_START, CaseResult, Outcome, play
 from mock_server.e2e.spelling import spell
 from mock_server.project.load import Project
@@ -63,6 +64,38 @@ test_cases:
         "utter: utter_ask_account",
         "slot_was_set: amount = 3",
     ]
+
+
+def test_what_comes_in_another_order_is_told_from_what_is_absent(played: Play) -> None:
+    result = played("""\
+test_cases:
+  - test_case: a
+    steps:
+      - user: pay a bill
+        assertion_order_enabled: true
+        assertions:
+          - bot_uttered: {utter_name: utter_ask_amount}
+          - flow_started: pay_bill
+          - slot_was_set: [{name: account}]
+""")
+    assert result.failure is not None
+    assert [spell(e.demand) for e in result.failure.misplaced] == ["flow_started: pay_bill"]
+    lines = list(failure_lines(result.failure))
+    assert lines[1:3] == [
+        "expected  flow_started: pay_bill  (line 8; it came too early: assertion_order_enabled)",
+        "expected  slot_was_set: account  (line 9)",
+    ]
+
+
+def test_fixture_value_is_what_its_slot_would_hold(project: Project, read: Reader) -> None:
+    file, _ = read("""\
+fixtures: [{rich: {amount: "1000", account: Savings, is_sure: perhaps}}]
+test_cases: [{test_case: a, fixtures: [rich], steps: [{user: hi}]}]
+""")
+    conversation = Conversation(project, warn=lambda _: None)
+    play(file.cases[0], conversation, project.assistant)
+    slots = conversation.state.slots
+    assert (slots["amount"], slots["account"], slots["is_sure"]) == (1000.0, "savings", "perhaps")
 
 
 def test_fixture_holds_before_the_first_word(played: Play) -> None:
