@@ -10,6 +10,7 @@ from mock_server.dialogue.lexicon import AFFIRM, DENY, FALSE_WORDS, TRUE_WORDS, 
 from mock_server.dialogue.model import Json, Slot, SlotType
 
 FUZZY = 80
+NO_CHOICE = "none"
 PREFIX_LENGTH = 2
 NUMBER = re.compile(
     r"(?<![\w./:-])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(?![\d/:]|-\d)"
@@ -91,10 +92,12 @@ def _category(slot: Slot, text: str, titles: Mapping[str, str]) -> str | None:
 
 
 def _agreed(slot: Slot, text: str) -> str | None:
-    """Of a slot with values such as Yes and No the one that `text` agrees with."""
+    """Of a slot with values such as Yes and No, or with one to decline, what `text` means."""
     said = yes_or_no(text)
     words = TRUE_WORDS if said else FALSE_WORDS
     fitting = [value for value in slot.values if value.casefold() in words]
+    if not (fitting or said):
+        fitting = [value for value in slot.values if value.casefold() == NO_CHOICE]
     return fitting[0] if said is not None and len(fitting) == 1 else None
 
 

@@ -5,7 +5,7 @@ cancellation, then the checks of values that were just set, and the correction o
 hears what was cancelled before the next flow says a word, and a value is checked before it is used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from mock_server.dialogue.agents import continue_agent, restart_agent
 from mock_server.dialogue.collecting import validate
@@ -28,24 +28,33 @@ from mock_server.dialogue.commands import (
 )
 from mock_server.dialogue.corrections import push_correction
 from mock_server.dialogue.events import (
-    Frame,
-    FrameRemoved,
     FrameType,
     SessionEnded,
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.lifecycle import ERROR_PATTERN, cancel_frames, interrupt, resume, start
+from mock_server.dialogue.lifecycle import (
+    ERROR_PATTERN,
+    cancel_frames,
+    interrupt,
+    reset_slots,
+    resume,
+    start,
+)
 from mock_server.dialogue.model import Json, SlotType
 from mock_server.dialogue.plan import Plan
-from mock_server.dialogue.stack import Stack, active_frame, active_group, roots
+from mock_server.dialogue.stack import (
+    Stack,
+    active_frame,
+    active_group,
+    open_questions,
+    roots,
+)
 from mock_server.dialogue.turn import Steps, Turn
 from mock_server.dialogue.utterances import utter
 
-# A flow that starts answers these questions: their frames go (flows.md §5, clean-up 4).
-QUESTIONS = frozenset(
-    {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
-)
+SILENCE = "pattern_user_silence"
+SILENT_TIMES = "consecutive_silence_timeouts"
 
 REFUSALS = {
     SlotType.BOOL: "utter_boolean_slot_rejection",
@@ -67,6 +76,7 @@ PATTERNS: Mapping[type[Command], str] = {
 
 def apply_plan(turn: Turn, plan: Plan) -> Steps:
     yield from plan.dropped
+    yield from _end_silence(turn, plan)
     if plan.continues_agent:
         yield from continue_agent(turn)
     elif plan.restarted_agent:
@@ -87,15 +97,22 @@ def apply_plan(turn: Turn, plan: Plan) -> Steps:
         yield from push_correction(turn, plan.corrections)
 
 
+def _end_silence(turn: Turn, plan: Plan) -> Steps:
+    """Timeouts are consecutive until the user says something."""
+    is_silent = any(isinstance(c, StartFlow) and c.flow_id == SILENCE for c in plan.patterns)
+    if not is_silent and SILENT_TIMES in turn.assistant.slots:
+        yield from reset_slots(turn, [SILENT_TIMES])
+
+
 def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> Steps:
     if not (plan.starts or plan.resumed):
         return
-    for frame in _questions(turn.stack):
-        yield FrameRemoved(frame.id)
+    answered = [*open_questions(turn.stack)]
+    yield from cancel_frames(turn, tuple(reversed(answered)))
     if plan.resumed:
-        if not canceled:
-            yield from interrupt(turn)
         waiting = next(root for root in roots(turn.stack) if root.flow_id == plan.resumed)
+        if not (canceled or waiting in active_group(turn.stack)):
+            yield from interrupt(turn)
         yield from resume(turn, waiting)
     if not plan.starts:
         return
@@ -107,18 +124,6 @@ def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> Steps:
     for flow_id in reversed(plan.starts):
         yield from start(turn, flow_id, frame_type)
         frame_type = FrameType.REGULAR
-
-
-def _questions(stack: Stack) -> Iterator[Frame]:
-    """The patterns on top that a new flow answers, the topmost first, with what they ask by."""
-    patterns: list[Frame] = []
-    for frame in reversed(stack):
-        if not frame.is_pattern:
-            return
-        patterns.append(frame)
-        if frame.flow_id in QUESTIONS:
-            yield from patterns
-            patterns.clear()
 
 
 def _refuse(turn: Turn, refused: SetSlot) -> Steps:

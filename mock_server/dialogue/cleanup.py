@@ -19,11 +19,19 @@ from mock_server.dialogue.commands import (
     SetSlot,
     StartFlow,
 )
-from mock_server.dialogue.events import FrameType
+from mock_server.dialogue.events import Frame, FrameType
 from mock_server.dialogue.filling import fill
 from mock_server.dialogue.model import CollectStep, Json
 from mock_server.dialogue.plan import Plan, Situation
-from mock_server.dialogue.stack import active_frame, active_group, asked_slot, roots
+from mock_server.dialogue.stack import (
+    active_frame,
+    active_group,
+    asked_slot,
+    asking_frame,
+    is_root,
+    open_questions,
+    roots,
+)
 from mock_server.dialogue.state import DialogueState
 
 
@@ -76,7 +84,7 @@ def _phase(command: Command) -> int:
 def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> list[Command]:
     """While a step forces its slot, only that slot's value counts; errors are no wish."""
     asked = asked_slot(situation.stack)
-    frame = active_frame(situation.stack)
+    frame = asking_frame(situation.stack)
     flow = situation.assistant.flows[frame.flow_id] if frame else None
     step = flow.steps.get(frame.step_id) if flow and frame else None
     if not (isinstance(step, CollectStep) and step.force_slot_filling and step.slot == asked):
@@ -157,16 +165,32 @@ def _restart_agent(situation: Situation, plan: Plan, command: RestartAgent) -> N
 
 def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
     flow = situation.assistant.flows.get(command.flow_id)
-    running = {frame.flow_id for frame in active_group(situation.stack)}
     if flow is None or (flow.is_pattern and not command.is_trigger):
         plan.drop(command, "there is no such flow")
-    elif not command.is_trigger and not situation.can_start(flow):
-        plan.drop(command, "the flow's condition does not hold")
+    elif not command.is_trigger and (closed := situation.why_closed(flow)):
+        plan.drop(command, closed)
     elif flow.is_pattern:
         plan.patterns.append(command)
-    elif flow.id in plan.starts or (flow.id in running and not plan.is_cancelled):
+    elif flow.id in plan.starts:
         plan.drop(command, "the flow runs already", is_settled=True)
+    elif not plan.is_cancelled and (root := _root_of_running(situation, flow.id)):
+        _go_on(situation, plan, command, root)
     elif any(root.flow_id == flow.id for root in roots(situation.staying(plan))):
         plan.resumed = flow.id
     else:
         plan.starts.append(flow.id)
+
+
+def _root_of_running(situation: Situation, flow_id: str) -> Frame | None:
+    """The root of the running group, if the flow is one of it."""
+    group = active_group(situation.stack)
+    runs = any(frame.flow_id == flow_id for frame in group)
+    return next(filter(is_root, group), None) if runs else None
+
+
+def _go_on(situation: Situation, plan: Plan, command: StartFlow, root: Frame) -> None:
+    """The flow that runs needs no start, but may wait for the user to say that it goes on."""
+    if any(open_questions(situation.stack)):
+        plan.resumed = root.flow_id
+    else:
+        plan.drop(command, "the flow runs already", is_settled=True)

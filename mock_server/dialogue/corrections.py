@@ -11,8 +11,9 @@ from mock_server.dialogue.events import (
     FrameType,
     SlotSet,
     SlotSource,
+    Warned,
 )
-from mock_server.dialogue.model import CollectStep, Json
+from mock_server.dialogue.model import CollectStep, Json, Step
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
     active_group,
@@ -56,27 +57,28 @@ def _reset_target(turn: Turn, corrected: frozenset[str]) -> tuple[Frame, str] | 
 def correct_flow_slot(turn: Turn) -> Steps:
     """`action_correct_flow_slot`: write the new values, take the flow back to the first of them."""
     running = turn.top
-    corrected = running.context["corrected_slots"]
-    assert isinstance(corrected, dict)
+    corrected = running.context.get("corrected_slots")
+    if not isinstance(corrected, dict):
+        yield Warned(f"{running.flow_id!r} has nothing to correct")
+        return
     for name, value in corrected.items():
         yield SlotSet(name, value, SlotSource.USER)
-    reset_step = running.context["reset_step_id"]
     for frame in active_group(turn.stack):
-        if isinstance(reset_step, str) and frame.flow_id == running.context["reset_flow_id"]:
-            yield from _take_back(turn, frame, reset_step, running)
+        step = turn.assistant.flows[frame.flow_id].steps.get(str(running.context["reset_step_id"]))
+        if step and frame.flow_id == running.context["reset_flow_id"]:
+            yield from _take_back(turn, frame, step, running)
             return
 
 
-def _take_back(turn: Turn, frame: Frame, step_id: str, running: Frame) -> Steps:
-    """Move `frame` to its step `step_id`, without the questions and children above it."""
+def _take_back(turn: Turn, frame: Frame, step: Step, running: Frame) -> Steps:
+    """Move `frame` to `step` of its, without the questions and children above it."""
     above = turn.stack[index_of(turn.stack, frame.id) + 1 : index_of(turn.stack, running.id)]
     for other in reversed(above):
         if not other.is_pattern:
             yield FlowCancelled(other.flow_id, other.step_id)
         if other.flow_id == COLLECT_PATTERN or other.type is FrameType.CALL or not other.is_pattern:
             yield FrameRemoved(other.id)
-    yield FrameMoved(frame.id, step_id)
-    step = turn.assistant.flows[frame.flow_id].steps[step_id]
+    yield FrameMoved(frame.id, step.id)
     # The new value is the answer to this step's question, even one asked before filling.
     if isinstance(step, CollectStep):
         yield from ask(turn, step, index_of(turn.stack, frame.id) + 1)

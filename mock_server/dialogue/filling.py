@@ -1,5 +1,6 @@
 """Which values a message may write, and which of them correct an earlier one (flows.md §5)."""
 
+from mock_server.dialogue.answers import NO_CHOICE
 from mock_server.dialogue.commands import SetSlot
 from mock_server.dialogue.model import Json, Slot, SlotFiller, SlotType
 from mock_server.dialogue.plan import Plan, Situation
@@ -36,7 +37,7 @@ def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
 def _meant(command: SetSlot) -> Json:
     """The value of `command`; "none" declines the choice of a flow, where elsewhere it clears."""
     is_declined = command.name == CHOICE_SLOT and command.value is None
-    return "none" if is_declined else command.value
+    return NO_CHOICE if is_declined else command.value
 
 
 def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> str:

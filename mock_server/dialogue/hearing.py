@@ -1,17 +1,26 @@
 """A message in its situation: what was asked, which buttons were offered, which flow runs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from mock_server.dialogue import lexicon
+from mock_server.dialogue.answers import NO_CHOICE
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import (
     CommandSyntaxError,
     is_set_slots,
     parse_set_slots,
 )
+from mock_server.dialogue.filling import CHOICE_SLOT
 from mock_server.dialogue.model import Button, Flow, Slot, SlotType
-from mock_server.dialogue.stack import active_frame, active_group, asked_slot, collects_of
+from mock_server.dialogue.stack import (
+    active_frame,
+    active_group,
+    asked_slot,
+    collects_of,
+    context_of,
+)
 from mock_server.dialogue.state import DialogueState
 
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
@@ -35,9 +44,14 @@ class Hearing:
 
     @cached_property
     def asked(self) -> Slot | None:
-        """The slot that the bot waits for."""
+        """The slot that the bot waits for; the choice of a flow is one of categories."""
         name = asked_slot(self.state.stack)
-        return self.assistant.slots.get(name) if name else None
+        slot = self.assistant.slots.get(name) if name else None
+        if slot is None or slot.name != CHOICE_SLOT:
+            return slot
+        options = context_of(self.state.stack).get("interrupted_flow_names")
+        names = [str(option) for option in options] if isinstance(options, list) else []
+        return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))
 
     @cached_property
     def asks_free_text(self) -> bool:

@@ -21,7 +21,7 @@ AFFIRM = TRUE_WORDS | _words("""
     yep yeah yup yea ya aye sure ok okay okey correct right absolutely definitely certainly
     affirmative confirm confirmed indeed agreed exactly perfect fine
 """)
-DENY = FALSE_WORDS | _words("nope nah never negative wrong incorrect not don't dont")
+DENY = FALSE_WORDS | _words("nope nah neither never negative wrong incorrect not don't dont")
 HANDOFF_WORDS = _words("human handoff agent escalation")
 GENERIC_VERBS = _words("list check manage handle")
 

@@ -61,13 +61,17 @@ class Situation:
         return self.state.stack
 
     def can_start(self, flow: Flow) -> bool:
+        return not self.why_closed(flow)
+
+    def why_closed(self, flow: Flow) -> str:
+        """Why the guard of `flow` lets no command start it; empty if it does."""
         if flow.guard is None:
-            return True
+            return ""
         document: Document = {"slots": self.state.slots, "context": {}}
         try:
-            return evaluate(flow.guard, document)
-        except (ConditionError, TemplateFailed):
-            return False
+            return "" if evaluate(flow.guard, document) else "the flow's condition does not hold"
+        except (ConditionError, TemplateFailed) as error:
+            return f"the flow's condition cannot be evaluated: {error}"
 
     def staying(self, plan: Plan) -> Stack:
         """The stack without what the message cancels."""

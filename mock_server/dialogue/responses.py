@@ -6,20 +6,23 @@ from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import BotUttered
 from mock_server.dialogue.model import Button, Json, Variation
 from mock_server.dialogue.templates import Document, fill, render_response
-from mock_server.errors import ConditionError
+from mock_server.errors import ConditionError, TemplateFailed
 
 CHANNEL = "a2a"
 
 
-def choose(variations: Iterable[Variation], document: Document) -> Variation | None:
+def choose(
+    variations: Iterable[Variation], document: Document, faults: list[str]
+) -> Variation | None:
     """Return the variation to say, the first of its class; None if none is eligible.
 
-    Classes in order: condition and channel, channel, condition, default (flows.md §4.2).
+    Classes in order: condition and channel, channel, condition, default (flows.md §4.2). What is
+    wrong with a condition is added to `faults`; it does not hold.
     """
     eligible = [
         variation
         for variation in variations
-        if variation.channel in (None, CHANNEL) and _holds(variation.condition, document)
+        if variation.channel in (None, CHANNEL) and _holds(variation.condition, document, faults)
     ]
     return min(eligible, key=_class_of, default=None)
 
@@ -28,12 +31,13 @@ def _class_of(variation: Variation) -> tuple[bool, bool]:
     return (variation.channel is None, variation.condition is None)
 
 
-def _holds(condition: str | None, document: Document) -> bool:
+def _holds(condition: str | None, document: Document, faults: list[str]) -> bool:
     if condition is None:
         return True
     try:
         return evaluate(condition, document)
-    except ConditionError:
+    except (ConditionError, TemplateFailed) as error:
+        faults.append(str(error))
         return False
 
 

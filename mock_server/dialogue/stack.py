@@ -12,6 +12,12 @@ from mock_server.dialogue.model import CallStep, CollectStep, Flow, Json, SetSlo
 
 COLLECT_PATTERN = "pattern_collect_information"
 VALIDATE_PATTERN = "pattern_validate_slot"
+# The patterns that ask on behalf of the frame below them, and the field that names their slot.
+ASKING = {COLLECT_PATTERN: "collect", VALIDATE_PATTERN: "validate"}
+# A flow that starts answers these questions: their frames go (flows.md §5, clean-up 4).
+QUESTIONS = frozenset(
+    {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
+)
 
 Stack: TypeAlias = tuple[Frame, ...]
 
@@ -25,18 +31,41 @@ def asked_slot(stack: Stack) -> str | None:
     """The slot that the question on top of the stack waits for."""
     if not stack:
         return None
-    asking = {COLLECT_PATTERN: "collect", VALIDATE_PATTERN: "validate"}.get(stack[-1].flow_id)
+    asking = ASKING.get(stack[-1].flow_id)
     slot = stack[-1].context.get(asking) if asking else None
     return slot if isinstance(slot, str) else None
 
 
+def asking_frame(stack: Stack) -> Frame | None:
+    """The frame whose question stands on top of the stack, or the topmost itself."""
+    return next((frame for frame in reversed(stack) if frame.flow_id not in ASKING), None)
+
+
+def open_questions(stack: Stack) -> Iterator[Frame]:
+    """The patterns on top that a new flow answers, the topmost first, with what they ask by."""
+    patterns: list[Frame] = []
+    for frame in reversed(stack):
+        if not frame.is_pattern:
+            return
+        patterns.append(frame)
+        if frame.flow_id in QUESTIONS:
+            yield from patterns
+            patterns.clear()
+
+
 def context_of(stack: Stack) -> dict[str, Json]:
-    """The fields of the patterns on top of the stack; the upper one's win."""
+    """The fields of the pattern on top, and of the one that a question on top is asked for.
+
+    All have `flow_id`, `step_id` and `frame_id` (flows.md §6). The upper one's win.
+    """
     merged: dict[str, Json] = {}
     for frame in reversed(stack):
         if not frame.is_pattern:
             break
-        merged = {**frame.context, **merged}
+        place = {"flow_id": frame.flow_id, "step_id": frame.step_id, "frame_id": frame.id}
+        merged = {**place, **frame.context, **merged}
+        if frame.flow_id not in ASKING:
+            break
     return merged
 
 

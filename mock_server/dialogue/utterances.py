@@ -14,7 +14,10 @@ INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
 def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) -> Steps:
     """Say response `name`; where it cannot be said, the response for internal errors."""
     document = turn.document()
-    variation = choose(turn.assistant.responses.get(name, ()), document)
+    faults: list[str] = []
+    variation = choose(turn.assistant.responses.get(name, ()), document, faults)
+    for fault in faults:
+        yield Warned(f"response {name!r}: {fault}")
     if variation is None:
         yield from _apologise(turn, name, f"response {name!r} has no variation that fits")
         return

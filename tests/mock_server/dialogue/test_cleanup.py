@@ -13,11 +13,13 @@ from mock_server.dialogue.events import (
     CommandDropped,
     Event,
     FlowInterrupted,
+    FlowResumed,
     FlowStarted,
     FramePushed,
     SlotSet,
     SlotSource,
 )
+from mock_server.dialogue.model import CollectStep
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
@@ -112,6 +114,7 @@ def test_guard_that_cannot_be_evaluated_is_shut(bank: Assistant, converse: Conve
     assistant = replace(bank, flows={**bank.flows, "memo": guarded})
     _, [turn] = converse(assistant, ["StartFlow(memo)"])
     assert is_rejected(turn)
+    assert reasons(turn)[0].startswith("the flow's condition cannot be evaluated")
 
 
 def test_several_flows_run_in_the_order_named(bank: Assistant, converse: Converse) -> None:
@@ -124,6 +127,13 @@ def test_several_flows_run_in_the_order_named(bank: Assistant, converse: Convers
 def test_flow_named_twice_starts_once(bank: Assistant, converse: Converse) -> None:
     _, [turn] = converse(bank, ["StartFlow(memo);StartFlow(memo)"])
     assert [e for e in turn if isinstance(e, FlowStarted)] == [FlowStarted("memo")]
+
+
+def test_flow_that_is_offered_goes_on_when_it_is_named(bank: Assistant, converse: Converse) -> None:
+    _, turns = converse(bank, [ASKED, "StartFlow(memo)", "SetSlot(note, hello)", ASKED])
+    assert FlowResumed("transfer", "transfer_0_collect_recipient") in turns[-1]
+    assert not any(isinstance(e, FlowInterrupted | CommandDropped) for e in turns[-1])
+    assert responses(turns[-1]) == ["utter_ask_recipient"]
 
 
 def test_several_flows_may_be_clarified_instead(bank: Assistant, converse: Converse) -> None:
@@ -162,6 +172,16 @@ def test_forced_slot_takes_its_value(bank: Assistant, converse: Converse) -> Non
     state, turns = converse(bank, [*forced, "SetSlot(limit, 5);ChitChat()"])
     assert SlotSet("limit", "5", SlotSource.USER) in turns[-1]
     assert state.stack == ()
+
+
+def test_pattern_may_force_its_slot_too(bank: Assistant, converse: Converse) -> None:
+    completed = bank.flows["pattern_completed"]
+    [first, *others] = completed.steps.values()
+    assert isinstance(first, CollectStep)
+    steps = {first.id: replace(first, force_slot_filling=True), **{s.id: s for s in others}}
+    forcing = {**bank.flows, completed.id: replace(completed, steps=steps)}
+    _, turns = converse(replace(bank, flows=forcing), ["StartFlow(balance)", "StartFlow(memo)"])
+    assert reasons(turns[-1]) == ["slot 'continue_conversation' is to be filled first"]
 
 
 def test_forced_slot_lets_errors_pass(bank: Assistant, converse: Converse) -> None:

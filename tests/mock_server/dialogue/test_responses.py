@@ -33,7 +33,7 @@ ELSEWHERE = Variation("elsewhere", channel="slack")
 def test_variation_is_chosen_by_its_class(
     variations: tuple[Variation, ...], chosen: Variation | None
 ) -> None:
-    assert choose(variations, DOCUMENT) == chosen
+    assert choose(variations, DOCUMENT, []) == chosen
 
 
 def test_every_field_of_a_variation_is_filled() -> None:
