@@ -154,7 +154,8 @@ async def settle(holds: Callable[[], object]) -> None:
 
 def ended(kind: type[Failed | ResponseEnded] = ResponseEnded) -> int:
     """How many fetched cards and turns are over in the one session that is saved."""
-    paths = session_paths(sessions_folder())
+    # a file that has just been made is still empty
+    paths = [path for path in session_paths(sessions_folder()) if path.stat().st_size]
     entries = read_session(paths[0]).entries if paths else ()
     asked = {
         one.exchange
