@@ -16,7 +16,7 @@ STREAM = b"text/event-stream"
 
 
 class TamperedAnswer:
-    """An answer on its way out; its head is held back until its length is known."""
+    """An answer on its way out; the head of a document is held back until its length is known."""
 
     def __init__(
         self,
@@ -34,7 +34,6 @@ class TamperedAnswer:
         self._send = send
         self._head: Message = {}
         self._unsent = b""
-        self._has_begun = False
         self._is_over = False
 
     async def take(self, message: Message) -> None:
@@ -43,6 +42,8 @@ class TamperedAnswer:
             return
         if message["type"] == "http.response.start":
             self._head = message
+            if _is_stream(message):
+                await self._begin(None)
             return
         self._unsent += message.get("body", b"")
         has_ended = not message.get("more_body", False)
@@ -52,7 +53,6 @@ class TamperedAnswer:
             await self._send_document()
 
     async def _pass_frames(self, *, has_ended: bool) -> None:
-        await self._begin(None)
         while END in self._unsent:
             frame, _, self._unsent = self._unsent.partition(END)
             for step in self._stream.frame(frame + END):
@@ -88,9 +88,6 @@ class TamperedAnswer:
         await self._finish()
 
     async def _begin(self, length: int | None) -> None:
-        if self._has_begun:
-            return
-        self._has_begun = True
         lies = [e.content_type for e in self._effects if isinstance(e, WrongContentType)]
         replaced = {b"content-length", b"content-type"} if lies else {b"content-length"}
         headers = [pair for pair in self._head["headers"] if pair[0] not in replaced]

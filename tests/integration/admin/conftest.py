@@ -105,7 +105,8 @@ async def _serving(
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
     card = agent_card(assistant, CardSettings(url, "A small bank"))
-    site = Site(Page(card), Page({}), 100_000)
+    # what a stream says here comes of turns, never of a ping
+    site = Site(Page(card), Page({}), 100_000, ping_seconds=3600)
     async with httpx.AsyncClient(base_url=url, timeout=20) as client:
         mock = Mock(url, client)
         world = replace(real_world(), sleep=mock.sleep)
