@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from inspector.cli_connection import add_connection
 from inspector.cli_listen import add_listen
-from inspector.cli_numbers import duration, seconds
-from inspector.cli_saved import Commands, add_sessions, add_targets, resolve_target
+from inspector.cli_numbers import duration
+from inspector.cli_parser import Commands, Parser, Version, add_command
+from inspector.cli_saved import add_sessions, add_targets, resolve_target
 from inspector.cli_turn import add_turn
 from inspector.errors import InspectorError, UsageError
 
@@ -42,51 +44,67 @@ A failed task is not a failed command, unless --expect-state says so.
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run `a2a-inspect` with `argv` and return its exit status (inspector.md CLI-1)."""
+def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
+    """Run `a2a-inspect` with `argv` and return its exit status (inspector.md CLI-1).
+
+    `when_ready` is called once all is read and imported, right before the command runs.
+    """
     _never_fail_to_encode()
     words = sys.argv[1:] if argv is None else list(argv)
+    status = EXIT_OK
+    # a stream prints from within its tasks, so that what went wrong may come in a group
     try:
-        return _run(words)
-    except InspectorError as error:
-        _print_error(error)
-        return error.exit_status
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        return _stop_printing()
-    except ExceptionGroup as group:
-        # a stream prints from within its tasks
-        _, others = group.split(BrokenPipeError)
-        if others is not None:
-            raise
-        return _stop_printing()
+        status = _run(words, when_ready)
+    except* InspectorError as group:
+        status = _tell(group)
+    except* KeyboardInterrupt:
+        status = EXIT_INTERRUPTED
+    except* BrokenPipeError:
+        # who closed the pipe has seen what it wanted
+        status = EXIT_OK
+    return status
 
 
-def _stop_printing() -> int:
-    """Who closed the pipe has seen what it wanted; the exit's flush must not fail either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return EXIT_OK
+def _tell(errors: BaseExceptionGroup[InspectorError]) -> int:
+    """Print `errors` and return the exit status of the last."""
+    from inspector.headless.printing import print_error
+
+    status = EXIT_OK
+    for error in errors.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            status = _tell(error)
+        else:
+            print_error(error)
+            status = error.exit_status
+    return status
 
 
-def _print_error(error: InspectorError) -> None:
-    sys.stderr.write(f"a2a-inspect: {error.text}\n")
-    if error.hint:
-        sys.stderr.write(f"  try          {error.hint}\n")
-
-
-def _run(words: list[str]) -> int:
+def _run(words: list[str], when_ready: Callable[[], None]) -> int:
+    _refuse_undecodable(words)
     if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
-        arguments = _parser().parse_args(words)
-        resolve_target(arguments, _add_connection, COMMANDS)
-        run: Callable[[argparse.Namespace], int] = import_module(COMMANDS[arguments.command]).run
-        return run(arguments)
-    if len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
+        arguments = command_parser().parse_args(words)
+        module = COMMANDS[arguments.command]
+    elif len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
         hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
         raise UsageError(f"{words[0]!r} is no command", hint)
-    arguments = _app_parser().parse_args(words)
-    resolve_target(arguments, _add_connection, COMMANDS)
-    return import_module("inspector.headless.app").run(arguments)
+    else:
+        arguments = _app_parser().parse_args(words)
+        module = "inspector.headless.app"
+    resolve_target(arguments, add_connection, COMMANDS)
+    run: Callable[[argparse.Namespace], int] = import_module(module).run
+    when_ready()
+    return run(arguments)
+
+
+def _refuse_undecodable(words: list[str]) -> None:
+    """What is no text in the terminal's encoding would go out as lone surrogates."""
+    for number, word in enumerate(words, 1):
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            encoding = sys.getfilesystemencoding()
+            raise UsageError(
+                f"argument {number}, {os.fsencode(word)!r}, is no text in {encoding}",
+                "a2a-inspect send TARGET --raw FILE sends any bytes",
+            )
 
 
 def _never_fail_to_encode() -> None:
@@ -96,15 +114,15 @@ def _never_fail_to_encode() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def command_parser() -> Parser:
+    parser = Parser(
         prog="a2a-inspect",
         usage="a2a-inspect [TARGET] | COMMAND …",
         description="Inspects A2A agents: talk to them and see every byte, state and slot.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog="a2a-inspect"
     )
@@ -115,12 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     add_listen(commands)
     _add_token(commands)
     add_sessions(commands)
-    add_targets(commands, _add_connection)
+    add_targets(commands, add_connection)
     return parser
 
 
 def _app_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="a2a-inspect", description="Open the terminal app.")
+    parser = Parser(prog="a2a-inspect", description="Open the terminal app.")
     parser.add_argument("target", nargs="?", help="URL, card file, project or saved target")
     parser.add_argument(
         "--session", metavar="ID", help="reopen a saved session; last is the newest"
@@ -134,38 +152,49 @@ def _app_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--admin-token-env", metavar="VAR", help="the admin token of a mock that is not here"
     )
-    _add_connection(parser)
+    add_connection(parser)
     return parser
 
 
 def _add_demo(commands: Commands) -> None:
     summary = "the bundled bank and the app on it; without a terminal, a tour"
-    commands.add_parser("demo", help=summary, description=f"Show {summary}.")
+    add_command(commands, "demo", summary, "a2a-inspect demo")
 
 
 def _add_card(commands: Commands) -> None:
     summary = "show an agent's card"
-    card = commands.add_parser("card", help=summary, description=f"{summary.capitalize()}.")
+    card = add_command(
+        commands, "card", summary, "a2a-inspect card http://localhost:5005 --validate"
+    )
     _add_target(card)
-    card.add_argument("--raw", action="store_true", help="print the card as received")
-    card.add_argument("--json", action="store_true", help="print the card and its findings as JSON")
+    how = card.add_mutually_exclusive_group()
+    how.add_argument("--raw", action="store_true", help="print the card as received")
+    how.add_argument("--json", action="store_true", help="print the card and its findings as JSON")
     card.add_argument("--validate", action="store_true", help="exit 1 if the card has errors")
-    _add_connection(card)
+    add_connection(card)
 
 
 def _add_send(commands: Commands) -> None:
     summary = "send a message and show what comes of it"
-    send = commands.add_parser("send", help=summary, description=f"{summary.capitalize()}.")
+    send = add_command(
+        commands,
+        "send",
+        summary,
+        "a2a-inspect send http://localhost:5005 'send money to Joe' --slot amount=50",
+        "a2a-inspect send http://localhost:5005 hello --stream --expect-state input-required",
+    )
     _add_target(send)
     send.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads it from stdin")
     send.add_argument("--json", action="store_true", help="print JSON, or JSON Lines as it comes")
     add_turn(send)
-    _add_connection(send)
+    add_connection(send)
 
 
 def _add_tasks(commands: Commands) -> None:
     summary = "look at, cancel or follow a task"
-    tasks = commands.add_parser("tasks", help=summary, description=f"{summary.capitalize()}.")
+    tasks = add_command(
+        commands, "tasks", summary, "a2a-inspect tasks get http://localhost:5005 TASK_ID"
+    )
     actions = tasks.add_subparsers(dest="action", required=True, metavar="ACTION")
     summaries = {
         "get": "show the task as it is",
@@ -173,7 +202,7 @@ def _add_tasks(commands: Commands) -> None:
         "resubscribe": "follow it again after a dropped stream",
     }
     for name, text in summaries.items():
-        action = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+        action = add_command(actions, name, text)
         _add_target(action)
         action.add_argument("task_id", metavar="TASK_ID")
         action.add_argument(
@@ -182,12 +211,17 @@ def _add_tasks(commands: Commands) -> None:
             help="the task's context, sent as X-A2A-Context-Id; exit 1 if it is of another",
         )
         action.add_argument("--json", action="store_true", help="print JSON")
-        _add_connection(action)
+        add_connection(action)
 
 
 def _add_token(commands: Commands) -> None:
     summary = "make a signed token for development"
-    token = commands.add_parser("token", help=summary, description=f"{summary.capitalize()}.")
+    token = add_command(
+        commands,
+        "token",
+        summary,
+        "a2a-inspect token --alg HS256 --secret-env SECRET --claim aud=bank --ttl 3600",
+    )
     add = token.add_argument
     algorithms = ("HS256", "HS512", "RS256", "RS512", "ES256", "ES512", "PS256")
     add("--alg", required=True, choices=algorithms, metavar="ALG", help=", ".join(algorithms))
@@ -208,61 +242,3 @@ def _add_token(commands: Commands) -> None:
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="URL, card file, project or saved target")
-
-
-def _add_connection(parser: argparse.ArgumentParser) -> None:
-    connection = parser.add_argument_group("connection")
-    add = connection.add_argument
-    secret = connection.add_mutually_exclusive_group()
-    secret.add_argument("--token-env", metavar="VAR", help="the variable with a bearer token")
-    secret.add_argument("--api-key-env", metavar="VAR", help="the variable with an api key")
-    secret.add_argument(
-        "--jwt-alg", metavar="ALG", help="make a token as `a2a-inspect token` does, and send it"
-    )
-    add("--header-name", metavar="N", help="the api key's header (default: Authorization)")
-    add("--header-format", metavar="F", help="how the api key stands in it, such as 'Key {key}'")
-    add("--jwt-key", type=Path, metavar="FILE", help="a private key in PEM, for all but HS")
-    add("--jwt-secret-env", metavar="VAR", help="the variable with the secret, for HS")
-    add("--jwt-claim", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
-    add("--jwt-ttl", type=duration, metavar="SECONDS", help="until it expires (default: 600)")
-    add(
-        "--header",
-        action="append",
-        default=[],
-        metavar="'K: V'",
-        help="sent to the card's origin only and always masked; V may name ${VARIABLES}; repeats",
-    )
-    add(
-        "--allow-origin",
-        action="append",
-        default=[],
-        metavar="URL",
-        help="credentials may go there too, where the card points to it; repeats",
-    )
-    add("--protocol", choices=("0.3",), default="0.3", help="the A2A version (default: 0.3)")
-    add("--cacert", type=Path, metavar="FILE", help="trust the certificates in FILE")
-    add("--client-cert", type=Path, metavar="FILE", help="a certificate to show, with its key")
-    add("--client-key", type=Path, metavar="FILE", help="its private key, where FILE has none")
-    add("--insecure", action="store_true", help="accept any certificate: for tests only")
-    add("--jwks", type=Path, metavar="FILE", help="the keys that signed cards are verified with")
-    add("--no-save", action="store_true", help="keep no file of this session")
-    add(
-        "--timeout",
-        type=seconds,
-        metavar="SECONDS",
-        help="for one exchange, from first to last byte (default: 120)",
-    )
-
-
-class _Version(argparse.Action):
-    """Reads the version only when asked: importlib.metadata costs a directory scan."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        sys.stdout.write(f"{parser.prog} {version('a2a-inspect')}\n")
-        parser.exit()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

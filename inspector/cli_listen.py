@@ -2,13 +2,19 @@
 
 from pathlib import Path
 
-from inspector.cli_numbers import port, seconds, status
-from inspector.cli_saved import Commands
+from inspector.cli_numbers import delay, port, status
+from inspector.cli_parser import Commands, add_command
 
 
 def add_listen(commands: Commands) -> None:
     summary = "receive push notifications and show what comes"
-    listen = commands.add_parser("listen", help=summary, description=f"{summary.capitalize()}.")
+    listen = add_command(
+        commands,
+        "listen",
+        summary,
+        "a2a-inspect listen --port 8765 --forward http://localhost:9000/callback",
+        "a2a-inspect listen --port 8765 --fail 500 --delay 2",
+    )
     add = listen.add_argument
     add("--port", type=port, default=0, metavar="N", help="default: a free one")
     add("--interface", default="127.0.0.1", metavar="HOST", help="default: 127.0.0.1")
@@ -26,4 +32,4 @@ def add_listen(commands: Commands) -> None:
     )
     how.add_argument("--hang", action="store_true", help="nothing, for ever")
     how.add_argument("--drop", action="store_true", help="nothing: the connection is cut")
-    fail.add_argument("--delay", type=seconds, default=0.0, metavar="SECONDS", help="so much later")
+    fail.add_argument("--delay", type=delay, default=0.0, metavar="SECONDS", help="so much later")

@@ -4,13 +4,10 @@ import argparse
 from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
 
-from inspector.cli_numbers import days
+from inspector.cli_numbers import count, days
+from inspector.cli_parser import Commands, Parser, add_command
 from inspector.errors import UsageError
-
-# argparse has no public name for what add_subparsers returns
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
 
 EXPORT_FORMATS = ("har", "jsonl", "md", "curl", "httpx")
 _SESSION = "the beginning of its id, its name, a file, or last"
@@ -18,10 +15,12 @@ _SESSION = "the beginning of its id, its name, a file, or last"
 
 def add_sessions(commands: Commands) -> None:
     summary = "list, show, name, export and compare what was saved"
-    sessions = commands.add_parser(
+    sessions = add_command(
+        commands,
         "sessions",
-        help=summary,
-        description=f"{summary.capitalize()}. A session is named by {_SESSION}.",
+        summary,
+        "a2a-inspect sessions show last",
+        "a2a-inspect sessions export last --format md --output last.md",
     )
     actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", "list all, the newest first")
@@ -37,7 +36,7 @@ def add_sessions(commands: Commands) -> None:
     delete = _add(actions, "delete", "delete sessions")
     delete.add_argument("sessions", nargs="+", metavar="SESSION", help=_SESSION)
     prune = _add(actions, "prune", "delete old sessions that have no name")
-    prune.add_argument("--keep", type=_count, metavar="N", help="keep the N newest")
+    prune.add_argument("--keep", type=count, metavar="N", help="keep the N newest")
     prune.add_argument(
         "--older-than", type=days, metavar="DAYS", help="delete those begun longer ago"
     )
@@ -48,7 +47,13 @@ def add_targets(
     commands: Commands, add_connection: Callable[[argparse.ArgumentParser], None]
 ) -> None:
     summary = "save agents by name, with how to reach them"
-    targets = commands.add_parser("targets", help=summary, description=f"{summary.capitalize()}.")
+    targets = add_command(
+        commands,
+        "targets",
+        summary,
+        "a2a-inspect targets add bank http://localhost:5005 --header 'X-Team: ${TEAM}'",
+        "a2a-inspect send bank 'send 50 to Joe'",
+    )
     actions = targets.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", "list the saved targets")
     add = _add(actions, "add", "save a target, or save it anew")
@@ -82,19 +87,12 @@ def resolve_target(
         targets.use_saved_target(arguments, arguments.connection_defaults)
 
 
-def _add(actions: Commands, name: str, text: str) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+def _add(actions: Commands, name: str, text: str) -> Parser:
+    parser = add_command(actions, name, text)
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
-def _add_session(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _add_session(parser: Parser) -> Parser:
     parser.add_argument("session", metavar="SESSION", help=_SESSION)
     return parser
-
-
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise argparse.ArgumentTypeError("must not be less than 0")
-    return count

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from inspector.cli_numbers import port, seconds
+from inspector.cli_numbers import integer, port, seconds
 
 
 def add_turn(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_turn(parser: argparse.ArgumentParser) -> None:
     add("--task", metavar="ID", help="the task that this message belongs to")
     add("--metadata", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
     add("--part", action="append", default=[], metavar="FILE", help=_PART_HELP)
-    add("--history-length", type=int, metavar="N", help="messages of history to ask for")
+    add("--history-length", type=integer, metavar="N", help="messages of history to ask for")
     add("--accept", action="append", default=[], metavar="MODE", help="a media type; repeats")
     add("--snippet", metavar="NAME", help="a turn kept for this target; other flags add to it")
     add("--raw", metavar="FILE", help="a whole request body, sent byte for byte; - reads stdin")

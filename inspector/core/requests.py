@@ -85,8 +85,18 @@ def request_of_turn(
 
 
 def routing(context_id: str | None) -> Headers:
-    """What leads a call without a contextId in its body to the replica that holds the context."""
-    return (("X-A2A-Context-Id", context_id),) if context_id else ()
+    """What leads a call without a contextId in its body to the replica that holds the context.
+
+    An agent may give contexts ids that no header can hold; such a call finds its own way.
+    """
+    if not context_id or not is_header_value(context_id):
+        return ()
+    return (("X-A2A-Context-Id", context_id),)
+
+
+def is_header_value(text: str) -> bool:
+    """Whether a header can hold `text` for sure: printable ASCII (RFC 9110 §5.5)."""
+    return text.isascii() and text.isprintable()
 
 
 def overlay(headers: Headers, others: Headers) -> Headers:

@@ -17,9 +17,16 @@ from inspector.headless.card_prose import (
     tell_changes,
     tell_signatures,
 )
-from inspector.headless.connect import open_link, print_notice
+from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
-from inspector.headless.output import BOLD, DIM, Ink, ink_for, print_json, print_text
+from inspector.headless.output import BOLD, DIM, Ink, ink_for
+from inspector.headless.printing import (
+    print_aside,
+    print_bytes,
+    print_json,
+    print_notice,
+    print_text,
+)
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
 from inspector.views.card import CardView, SkillRow, push_remark
@@ -38,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     seen = asyncio.run(_fetch(arguments))
     card = seen.card
     if arguments.raw:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(card.raw.rstrip(b"\n") + b"\n")
-        sys.stdout.flush()
+        print_bytes(card.raw.rstrip(b"\n") + b"\n")
     elif arguments.json:
         print_json(_describe(seen))
     else:
@@ -52,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     has_errors = any(finding.severity is Severity.ERROR for finding in card.findings)
     if arguments.validate and (arguments.raw or arguments.json):
         ink = ink_for(sys.stderr)
-        sys.stderr.writelines(f"{tell_finding(ink, one)}\n" for one in card.findings)
+        print_aside(*(tell_finding(ink, one) for one in card.findings))
     return EXIT_INVALID if arguments.validate and has_errors else EXIT_OK
 
 

@@ -1,7 +1,6 @@
 """From connection flags to a session whose log is folded into every view."""
 
 import asyncio
-import sys
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -14,6 +13,7 @@ from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.headless.asking import ask_credentials, can_ask
+from inspector.headless.printing import print_error, print_notice
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import exchanges, together
@@ -76,7 +76,7 @@ class Link:
         if self.session.is_withholding:
             raise withheld(exchange.request.url, self.session.endpoint.url)
         for finding in self.session.endpoint.findings:
-            sys.stderr.write(f"a2a-inspect: {plain_line(finding.message)}\n")
+            print_notice(plain_line(finding.message))
 
     async def fetch_card(self) -> Exchange:
         """Fetch the card; where it is itself behind credentials, ask for them at the terminal.
@@ -131,14 +131,6 @@ def error_of(problem: Problem) -> InspectorError:
     lines = [plain_line(problem.what)]
     lines += [f"  {name:<11}  {plain_line(text)}" for name, text in problem.details]
     return _ERRORS[problem.kind]("\n".join(lines))
-
-
-def print_error(error: InspectorError) -> None:
-    print_notice(str(error))
-
-
-def print_notice(text: str) -> None:
-    sys.stderr.write(f"a2a-inspect: {text}\n")
 
 
 @asynccontextmanager

@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Mapping
 
 from inspector.core.secrets.credentials import header_of, parse_headers, read_variable, with_header
 from inspector.errors import UsageError
+from inspector.headless.printing import print_notice
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS, DEFAULT_TTL_SECONDS, Connection, Mint
 from inspector.wire.security import BEARER, Scheme
 from inspector.wire.urls import origin, root
@@ -22,7 +22,7 @@ def connection_of(arguments: argparse.Namespace) -> Connection:
     from inspector.net.tls import tls_context
 
     if arguments.insecure:
-        sys.stderr.write("a2a-inspect: --insecure: certificates are NOT checked\n")
+        print_notice("--insecure: certificates are NOT checked")
     if arguments.jwks is not None and not arguments.jwks.is_file():
         raise UsageError(f"--jwks {arguments.jwks}: no such file")
     mint = read_mint_flags(arguments, os.environ)

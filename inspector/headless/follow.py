@@ -7,7 +7,8 @@ from collections.abc import Callable
 from inspector.core.commands import Command
 from inspector.core.entries import Entry, FrameReceived
 from inspector.headless.connect import Link, raise_problem
-from inspector.headless.output import ink_for, print_json, print_text
+from inspector.headless.output import ink_for
+from inspector.headless.printing import print_aside, print_json, print_text
 from inspector.headless.prose import tell_answer, tell_finding, tell_update
 from inspector.headless.report import describe_answer, describe_frame
 from inspector.views.data import TurnData
@@ -76,7 +77,7 @@ def _print_answer(link: Link, exchange: Exchange) -> None:
     ]
     if exchange.progress.task_id is not None or said:
         print_text(*tell_answer(ink, exchange, said[-1:], _turn(link, exchange)))
-    sys.stderr.writelines(f"{tell_finding(err, finding)}\n" for finding in exchange.findings)
+    print_aside(*(tell_finding(err, finding) for finding in exchange.findings))
 
 
 def _turn(link: Link, exchange: Exchange) -> TurnData | None:

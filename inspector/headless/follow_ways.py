@@ -9,9 +9,16 @@ from inspector.core.commands import Also, Json, SendTurn, Turn
 from inspector.core.entries import Entry, FrameReceived, PushReceived
 from inspector.core.pushes.receiver_options import ReceiverOptions
 from inspector.errors import TimedOut
-from inspector.headless.connect import Link, error_of, print_error, print_notice
+from inspector.headless.connect import Link, error_of
 from inspector.headless.ending import Ending, ending_of, findings_of, is_told
-from inspector.headless.output import DIM, Ink, ink_for, milliseconds, print_json, print_text
+from inspector.headless.output import DIM, Ink, ink_for, milliseconds
+from inspector.headless.printing import (
+    print_aside,
+    print_error,
+    print_json,
+    print_notice,
+    print_text,
+)
 from inspector.headless.prose import tell_data, tell_finding, tell_said, tell_update
 from inspector.headless.pushes import describe_update
 from inspector.headless.report import describe_answer, describe_frame
@@ -50,7 +57,7 @@ async def follow_ways(link: Link, turn: Turn, arguments: argparse.Namespace) -> 
     if silence is not None:
         print_notice(f"no notification came to {link.session.receiver.url}")
         for name, text in (("likely", silence.cause), ("try", silence.hint)):
-            sys.stderr.write(f"  {name:<11}  {plain_line(text)}\n")
+            print_aside(f"  {name:<11}  {plain_line(text)}")
     return row.state
 
 
@@ -108,7 +115,7 @@ def _tell(link: Link, row: TaskRow, ending: Ending | None) -> None:
     if ending is not None:
         print_text(*_tell_ending(ink, link, row, ending))
     found = (one for one in _findings(link) if one.severity is not Severity.HINT)
-    sys.stderr.writelines(f"{tell_finding(err, finding)}\n" for finding in found)
+    print_aside(*(tell_finding(err, finding) for finding in found))
 
 
 def _tell_ending(ink: Ink, link: Link, row: TaskRow, ending: Ending) -> Iterator[str]:

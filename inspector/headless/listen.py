@@ -18,7 +18,8 @@ from inspector.core.requests import ACCEPT_JSON
 from inspector.core.secrets.credentials import read_variable
 from inspector.core.secrets.redact import Redactor
 from inspector.errors import UsageError
-from inspector.headless.output import ink_for, print_json, print_text
+from inspector.headless.output import ink_for
+from inspector.headless.printing import print_json, print_notice, print_text
 from inspector.headless.pushes import describe_push, tell_forward, tell_push
 from inspector.net.events import Outgoing
 from inspector.net.http import HttpTransport
@@ -111,4 +112,4 @@ class _Printer:
             else:
                 print_text(*tell_push(ink_for(sys.stdout), read))
         elif read is not None and (line := tell_forward(read)):
-            sys.stderr.write(f"a2a-inspect: {line}\n")
+            print_notice(line)

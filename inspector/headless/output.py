@@ -1,15 +1,12 @@
-"""What is printed: JSON that any terminal survives, and text with colours where they help."""
+"""Colours, symbols and units of what is printed for people."""
 
-import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
 from inspector.views.slots import SlotChange
 from inspector.wire.states import parse_state
-from inspector.wire.tree import Json
 
 _RESET = "\x1b[0m"
 BOLD, DIM, RED, GREEN, YELLOW, CYAN = "1", "2", "31", "32", "33", "36"
@@ -53,17 +50,6 @@ def ink_for(stream: TextIO, environment: Mapping[str, str] = os.environ) -> Ink:
     """Colours on a terminal only, and not where NO_COLOR is set (no-color.org)."""
     is_plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
     return Ink(stream.isatty() and not is_plain)
-
-
-def print_text(*lines: str) -> None:
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def print_json(value: Json) -> None:
-    """One line. ASCII only: escapes keep an agent's control characters off the terminal."""
-    print_text(json.dumps(value))
 
 
 def milliseconds(ms: float) -> str:

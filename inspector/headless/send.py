@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import sys
 
 from inspector.core.commands import SendTurn
 from inspector.core.secrets.turn_headers import fill_headers
@@ -12,6 +11,7 @@ from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
 from inspector.headless.follow_ways import follow_ways
+from inspector.headless.printing import print_notice
 from inspector.headless.report import state_of
 from inspector.headless.turn_flags import read_turn
 from inspector.headless.twice import send_twice
@@ -41,7 +41,7 @@ async def _send(arguments: argparse.Namespace) -> int:
     if expected is None or (state is not None and parse_state(state) == expected):
         return EXIT_OK
     found = plain_line(state) if state else "no state"
-    sys.stderr.write(f"a2a-inspect: expected the state {expected}, found {found}\n")
+    print_notice(f"expected the state {expected}, found {found}")
     return EXIT_UNEXPECTED
 
 

@@ -19,7 +19,13 @@ from inspector.core.saved.sessions import (
 from inspector.core.saved.skimming import Skimmed, skim
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
-from inspector.headless.output import ink_for, print_json, print_text
+from inspector.headless.output import ink_for
+from inspector.headless.printing import (
+    print_bytes,
+    print_json,
+    print_notice,
+    print_text,
+)
 from inspector.headless.session_text import (
     called,
     describe_pair,
@@ -51,7 +57,7 @@ def _list(arguments: argparse.Namespace) -> int:
     for one in skimmed:
         print_text(tell_line(ink, one))
     if not skimmed:
-        sys.stderr.write(f"a2a-inspect: no session is saved in {sessions_folder()}\n")
+        print_notice(f"no session is saved in {sessions_folder()}")
     return EXIT_OK
 
 
@@ -62,7 +68,7 @@ def _skim_all() -> list[Skimmed]:
         try:
             skimmed.append(skim(path))
         except UsageError as error:
-            sys.stderr.write(f"a2a-inspect: {error.text}\n")
+            print_notice(error.text)
     return skimmed
 
 
@@ -88,9 +94,7 @@ def _export(arguments: argparse.Namespace) -> int:
     saved = _read(arguments.session)
     content = export(saved, arguments.format, version("a2a-inspect"))
     if arguments.output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
+        print_bytes(content)
         return EXIT_OK
     try:
         arguments.output.write_bytes(content)
@@ -146,7 +150,7 @@ def _tell_deleted(paths: list[Path], arguments: argparse.Namespace) -> None:
 def _read(word: str) -> SavedSession:
     saved = read_session(find_session(sessions_folder(), word))
     if saved.damage:
-        sys.stderr.write(f"a2a-inspect: {saved.damage}\n")
+        print_notice(saved.damage)
     return saved
 
 

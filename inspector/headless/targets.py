@@ -8,7 +8,8 @@ from pathlib import Path
 
 from inspector.core.saved.targets import SavedTarget, read_targets, targets_file, write_targets
 from inspector.errors import UsageError
-from inspector.headless.output import BOLD, DIM, ink_for, print_json, print_text
+from inspector.headless.output import BOLD, DIM, ink_for
+from inspector.headless.printing import print_json, print_notice, print_text
 from inspector.views.text import plain_line
 from inspector.wire.tree import Json
 
@@ -71,7 +72,7 @@ def _list(arguments: argparse.Namespace) -> int:
         line = f"{ink(name, BOLD)}  {plain_line(saved.target)}  {ink(options, DIM)}"
         print_text(line.rstrip() if options else f"{ink(name, BOLD)}  {plain_line(saved.target)}")
     if not targets.saved and not arguments.json:
-        sys.stderr.write("a2a-inspect: no target is saved; a2a-inspect targets add NAME TARGET\n")
+        print_notice("no target is saved; a2a-inspect targets add NAME TARGET")
     return EXIT_OK
 
 

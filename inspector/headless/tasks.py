@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
-import sys
 
 from inspector.core.commands import CancelTask, Command, GetTask, Resubscribe
+from inspector.core.requests import is_header_value
+from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
+from inspector.headless.printing import print_notice
 from inspector.views.text import plain_line
 
 EXIT_OK = 0
@@ -19,6 +21,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(arguments: argparse.Namespace) -> int:
+    if arguments.context is not None and not is_header_value(arguments.context):
+        raise UsageError(
+            f"--context {arguments.context!r} has characters no header may hold",
+            "leave it out: TASK_ID alone finds the task, unless the agent has replicas",
+        )
     async with open_link(arguments.target, connection_of(arguments)) as link:
         await link.connect()
         exchange = await follow(link, _command(arguments), arguments)
@@ -26,7 +33,7 @@ async def _run(arguments: argparse.Namespace) -> int:
     if arguments.context is None or arguments.context == context_id:
         return EXIT_OK
     found = plain_line(context_id or "none")
-    sys.stderr.write(f"a2a-inspect: expected context {arguments.context}, found {found}\n")
+    print_notice(f"expected context {arguments.context}, found {found}")
     return EXIT_UNEXPECTED
 
 

@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import sys
 import time
 
 from inspector.core.secrets.minting import mint_token, read_mint, weakness
-from inspector.headless.output import print_text
+from inspector.headless.printing import print_notice, print_text
 
 EXIT_OK = 0
 
@@ -21,6 +20,6 @@ def run(arguments: argparse.Namespace) -> int:
         environment=os.environ,
     )
     if remark := weakness(mint):
-        sys.stderr.write(f"a2a-inspect: {remark}\n")
+        print_notice(remark)
     print_text(mint_token(mint, time.time()))
     return EXIT_OK

@@ -8,7 +8,8 @@ from inspector.core.commands import CancelTask, Command, FollowMode, Json, SendT
 from inspector.core.entries import Entry
 from inspector.headless.card import tell_card
 from inspector.headless.connect import Link, open_link, raise_problem
-from inspector.headless.output import BOLD, CYAN, DIM, Ink, ink_for, print_text
+from inspector.headless.output import BOLD, CYAN, DIM, Ink, ink_for
+from inspector.headless.printing import print_notice, print_text
 from inspector.headless.prose import tell_data, tell_said, tell_update, value_text
 from inspector.settings import Connection
 from inspector.views.exchanges import Exchange
@@ -105,7 +106,8 @@ async def tour(url: str, stops: Sequence[Stop] = STOPS) -> int:
         unexpected = [text for stop in stops for text in await _visit(link, ink, stop)]
     print_text("", ink("Your turn", BOLD), "  a2a-mock serve            the same bank, to stay")
     print_text("  a2a-inspect URL           the app on it", "  a2a-inspect send URL TEXT")
-    sys.stderr.writelines(f"a2a-inspect: {text}\n" for text in unexpected)
+    for text in unexpected:
+        print_notice(text)
     return EXIT_UNEXPECTED if unexpected else EXIT_OK
 
 

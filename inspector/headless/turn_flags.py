@@ -15,6 +15,10 @@ from inspector.errors import UsageError
 from inspector.wire.tree import parse_json
 
 T = TypeVar("T")
+_IN_THE_BODY = (
+    *("slot", "slots", "slot_set", "slots_as", "context", "message_id", "task"),
+    *("metadata", "part", "history_length", "accept"),
+)
 
 
 def read_turn(arguments: argparse.Namespace) -> Turn:
@@ -26,8 +30,9 @@ def read_turn(arguments: argparse.Namespace) -> Turn:
     """
     if arguments.raw is not None:
         return _read_raw(arguments)
+    _refuse_shapes_of_nothing(arguments)
     kept = _read_snippet(arguments)
-    text = sys.stdin.read().rstrip("\n") if arguments.text == "-" else arguments.text
+    text = _read_stdin() if arguments.text == "-" else arguments.text
     if text is None and kept is None:
         raise UsageError("nothing to send", "add a TEXT, which may be '', --snippet or --raw")
     base = kept or Turn("")
@@ -51,9 +56,35 @@ def read_turn(arguments: argparse.Namespace) -> Turn:
     )
 
 
+def _read_stdin() -> str:
+    """The text on stdin, without a byte order mark and the line end that most programs leave."""
+    content = sys.stdin.buffer.read()
+    try:
+        text = content.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        found = content[error.start : error.start + 8]
+        raise UsageError(
+            f"stdin is no UTF-8: {found!r} at byte {error.start}",
+            "--part FILE sends a file as it is, --raw - a whole body",
+        ) from error
+    if not text:
+        raise UsageError("stdin has no text", "'' in the place of - sends an empty message")
+    return text
+
+
+def _refuse_shapes_of_nothing(arguments: argparse.Namespace) -> None:
+    sources = (arguments.slot, arguments.slots, arguments.slot_set, arguments.snippet)
+    if arguments.slots_as and not any(sources):
+        raise UsageError("--slots-as says nothing without slots", "add --slot NAME=VALUE")
+
+
 def _read_raw(arguments: argparse.Namespace) -> Turn:
     if arguments.text is not None or arguments.snippet is not None:
         raise UsageError("--raw is a whole body: it takes neither a TEXT nor --snippet")
+    for name in _IN_THE_BODY:
+        if getattr(arguments, name) not in (None, []):
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"--raw is a whole body: {flag} would be ignored", f"leave out {flag}")
     raw = sys.stdin.buffer.read() if arguments.raw == "-" else _read("--raw", Path(arguments.raw))
     return Turn("", follow=_follow(arguments), also=_also(arguments), raw=raw)
 

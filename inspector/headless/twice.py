@@ -1,7 +1,6 @@
 """`a2a-inspect send --twice`: one message twice at once, of which an agent refuses one (TURN-5)."""
 
 import argparse
-import sys
 import uuid
 from dataclasses import replace
 from http import HTTPStatus
@@ -10,7 +9,7 @@ from inspector.core.commands import Turn
 from inspector.errors import UsageError
 from inspector.headless.connect import Link
 from inspector.headless.follow import print_outcome
-from inspector.headless.output import print_json
+from inspector.headless.printing import print_json, print_notice
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
 from inspector.views.text import plain_line
@@ -37,7 +36,7 @@ async def send_twice(link: Link, turn: Turn, arguments: argparse.Namespace) -> i
     refused = [exchange for exchange in exchanges if _is_refused(exchange)]
     if len(refused) == 1 and all(one in refused or problem_of(one) is None for one in exchanges):
         return EXIT_OK
-    sys.stderr.write("a2a-inspect: expected one answer and one 409\n")
+    print_notice("expected one answer and one 409")
     return EXIT_UNEXPECTED
 
 
@@ -50,7 +49,7 @@ def _print(link: Link, exchange: Exchange, arguments: argparse.Namespace) -> Non
     if arguments.json:
         print_json({"status": status, "problem": problem.what})
     else:
-        sys.stderr.write(f"a2a-inspect: {plain_line(problem.what)}\n")
+        print_notice(plain_line(problem.what))
 
 
 def _is_refused(exchange: Exchange) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from inspector.cli import main
+from inspector.cli import COMMANDS, command_parser, main
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -95,6 +96,18 @@ def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
     assert done.stdout
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_of_the_help_are_accepted(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    examples = re.findall(r"^  a2a-inspect (.+)", capsys.readouterr().out, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert command_parser().parse_args(shlex.split(example)).command
+
+
 def test_help_tells_the_default_timeout(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["send", "--help"])
@@ -114,6 +127,14 @@ def test_the_app_needs_a_terminal() -> None:
         (("send", "http://127.0.0.1:1"), "nothing to send"),
         (("send", "http://127.0.0.1:1", "hi", "--raw", "x.json"), "takes neither a TEXT"),
         (("send", "http://127.0.0.1:1", "--raw", "gone.json"), "--raw gone.json: No such file"),
+        (
+            ("send", "http://127.0.0.1:1", "--raw", "x.json", "--message-id", "m"),
+            "--message-id would be ignored",
+        ),
+        (("send", "http://127.0.0.1:1", "hi", "--slots-as", "data"), "says nothing without slots"),
+        (("send", "http://127.0.0.1:1", "hi", "--header", "Content-Length: 3"), "cannot be given"),
+        (("tasks", "get", "http://127.0.0.1:1", "t", "--context", "a\nb"), "no header may hold"),
+        (("card", "http://127.0.0.1:1", "--raw", "--json"), "not allowed with"),
         (("send", "http://127.0.0.1:1", "--snippet", "gone"), "nothing is kept"),
         (("send", "http://127.0.0.1:1", "hi", "--slot-set", "gone"), "nothing is kept"),
         (("send", "http://127.0.0.1:1", "hi", "--part", '{"a": 1}'), "without `kind`"),
@@ -130,7 +151,10 @@ def test_the_app_needs_a_terminal() -> None:
         (("send", "http://127.0.0.1:1", "hi", "--header", "secret"), "6 characters that are not"),
         (("send", "http://127.0.0.1:1", "hi", "--header", "A: ${NOT_SET}"), "NOT_SET is not set"),
         (("send", "http://127.0.0.1:1", "hi", "--cacert", "gone.pem"), "no such file"),
-        (("send", "http://127.0.0.1:1", "hi", "--timeout", "0"), "must be more than 0"),
+        (
+            ("send", "http://127.0.0.1:1", "hi", "--timeout", "0"),
+            "expected a number of seconds above 0; found '0'",
+        ),
         (("send", "http://127.0.0.1:1", "hi", "--stream", "--no-blocking"), "not allowed with"),
         (("send", "http://127.0.0.1:1", "hi", "--nonsense"), "unrecognized arguments: --nonsense"),
         (("tasks", "list", "http://127.0.0.1:1"), "invalid choice: 'list'"),
@@ -321,7 +345,7 @@ def test_the_turn_is_the_users(start_agent: "StartAgent", tmp_path: Path) -> Non
     words = ["--context", "c7", "--message-id", "m7", "--task", "t7", "--metadata", "k=v"]
     words += ["--history-length", "0", "--accept", "text/plain", "--no-blocking"]
     words += ["--part", str(part), "--part", str(tmp_path / "note.txt")]
-    done = run("send", agent.url, "-", *words, input="from stdin\n")
+    done = run("send", agent.url, "-", *words, input="\ufefffrom stdin\r\n")
     assert done.returncode == 0
     params = json.loads(agent.requests[-1][1])["params"]
     assert params["message"] == {

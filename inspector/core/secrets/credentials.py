@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from inspector.core.requests import is_header_value
 from inspector.core.secrets.redact import SECRET_HEADERS
 from inspector.errors import UsageError
 from inspector.net.events import Headers
@@ -10,6 +11,8 @@ from inspector.wire.jwt import expiry_of
 from inspector.wire.security import KEY, Scheme
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+# one that did not fit the body would break the connection, not try the agent
+_FRAMING = frozenset({"content-length", "transfer-encoding"})
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -88,6 +91,8 @@ def token_expiry(headers: Headers) -> float | None:
 def _checked(where: str, name: str, value: str) -> tuple[str, str]:
     if not _TOKEN.fullmatch(name):
         raise UsageError(f"{where}: {name!r} is no name of a header")
-    if not value.isprintable() or not value.isascii():
+    if name.lower() in _FRAMING:
+        raise UsageError(f"{where}: {name} follows from what is sent, and cannot be given")
+    if not is_header_value(value):
         raise UsageError(f"{where}: the value has characters no header may hold")
     return name, value

@@ -126,8 +126,8 @@ def test_verified_ones_are_handed_on(listen: Listen) -> None:
         (("--ssl-certificate", "/nonexistent.pem"), "/nonexistent.pem: No such file"),
         (("--ssl-keyfile", "key.pem"), "says nothing without --ssl-certificate"),
         (("--jwks", "keys.json"), "is not an http or https URL"),
-        (("--fail", "99"), "must be 200 to 599"),
-        (("--port", "70000"), "must be 0 to 65535"),
+        (("--fail", "99"), "an HTTP status, 200 to 599"),
+        (("--port", "70000"), "a port, 0 to 65535"),
         (("--fail", "500", "--drop"), "not allowed with"),
     ],
 )
