@@ -45,6 +45,7 @@ class Composer(VerticalGroup):
         self.exchanges: Sequence[Exchange] = ()
         self._new_id = new_id
         self._raw_message_id = ""
+        self._draft_options = TurnOptions()
         self._is_drop_asked = False
 
     def compose(self) -> ComposeResult:
@@ -199,9 +200,16 @@ class Composer(VerticalGroup):
     async def take_recall(self, event: Prompt.Recalled) -> None:
         """Write an earlier turn in the place of this one, as a new message of this context."""
         event.stop()
-        turn = self.history.step(self.exchanges, event.by)
-        if turn is not None:
-            await self.write(replace(turn, context_id=self.options.context_id, message_id=None))
+        if not self.history.is_recalling:
+            self._draft_options = self.options
+        # as it was typed: the number of a button, not what it stands for
+        written = replace(self.turn(), text=self.prompt.text)
+        turn = self.history.step(self.exchanges, event.by, written)
+        if turn is None:
+            return
+        await self.write(replace(turn, context_id=self.options.context_id, message_id=None))
+        if not self.history.is_recalling:
+            self.options = self._draft_options.in_context(self.options.context_id)
 
     @on(SlotsTable.ShapeToggled)
     def take_shape(self, event: SlotsTable.ShapeToggled) -> None:

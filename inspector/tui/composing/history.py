@@ -21,6 +21,12 @@ class History:
         self._composed: list[Turn] = []
         self._unsent: list[Turn] = []
         self._at: int | None = None
+        self._draft: Turn | None = None
+
+    @property
+    def is_recalling(self) -> bool:
+        """Say whether a turn of before stands in the place of what was written."""
+        return self._at is not None
 
     def remember(self, turn: Turn) -> None:
         self._composed.append(turn)
@@ -29,14 +35,22 @@ class History:
     def keep_unsent(self, turn: Turn) -> None:
         self._unsent.append(turn)
 
-    def step(self, exchanges: Sequence[Exchange], by: int) -> Turn | None:
-        """Return the turn `by` steps from the one recalled last; at either end that one again."""
+    def step(self, exchanges: Sequence[Exchange], by: int, written: Turn) -> Turn | None:
+        """Return the turn `by` steps from the one recalled last; at the oldest that one again.
+
+        Beyond the newest comes back what was `written` when the first was recalled.
+        """
         requests = sent_requests(exchanges)
         count = len(requests) + len(self._unsent)
-        if count == 0:
-            return None
+        if self._at is None:
+            self._draft = written
         start = count if self._at is None else self._at
-        self._at = min(max(start + by, 0), count - 1)
+        at = max(start + by, 0)
+        if at >= count:
+            draft = None if self._at is None else self._draft
+            self._at = None
+            return draft
+        self._at = at
         if self._at >= len(requests):
             return self._unsent[self._at - len(requests)]
         return self.read(requests[self._at])
