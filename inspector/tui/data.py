@@ -49,7 +49,7 @@ class Data(BlockList):
         self.symbols = UNICODE
         self._turn: TurnData | None = None
         self._mock = mock.EMPTY
-        self._explains = False
+        self.explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
         self._answer: FrameReceived | None = None
@@ -95,13 +95,13 @@ class Data(BlockList):
     def know_mock(self, mock: MockView) -> None:
         """Take what is known of a connected mock: it can explain its turns."""
         before, self._mock = explanation(self._exchange, self._mock), mock
-        if self._explains and explanation(self._exchange, mock) != before:
+        if self.explains and explanation(self._exchange, mock) != before:
             self.open_at_start(self._filling())
 
     def toggle_rules(self) -> None:
         """Show why the turn went as it did in place of what it brought, or the other way."""
-        self._explains = not self._explains
-        self.border_title = "3 Rules" if self._explains else "3 Data"
+        self.explains = not self.explains
+        self.border_title = "3 Rules" if self.explains else "3 Data"
         self.open_at_start(self._filling())
 
     @property
@@ -119,7 +119,7 @@ class Data(BlockList):
 
     def _all_blocks(self) -> list[Block]:
         """Return the turn's blocks; a trace that is wanted and not there is asked for."""
-        if not self._explains:
+        if not self.explains:
             return [] if self._turn is None else self._blocks(self._turn)
         found = explanation(self._exchange, self._mock)
         trace_id = self._mock.trace_ids.get(self._exchange or 0, "")

@@ -16,7 +16,7 @@ from inspector.tui.filter_line import FilterLine
 from inspector.tui.found import FoundCount
 from inspector.tui.layout import Layout
 from inspector.tui.messages import NewsCame, Picked, Place
-from inspector.tui.panels import PANELS, TabBar
+from inspector.tui.panels import PANELS, TabBar, panel_of
 from inspector.tui.room import Room
 from inspector.tui.save_line import SaveLine
 from inspector.tui.sieve import Sieve, Sifted
@@ -41,6 +41,9 @@ class Stage(Container):
         self._sifted = Sifted()
         self._problem = ""
         self._is_focus_due = False
+        # where the user was before the wire view
+        self._panel_before = "conversation"
+        self._focus_before: Widget | None = None
         self.found = FoundCount()
 
     def compose(self) -> ComposeResult:
@@ -149,6 +152,8 @@ class Stage(Container):
 
     def activate(self, name: str) -> None:
         """Make `name` the panel that is shown where there is room for one."""
+        if name == "wire" != self.active:
+            self._panel_before, self._focus_before = self.active, self.screen.focused
         self.active = name
         for other in PANELS:
             self.query_one(f"#{other}").set_class(other == name, "-active")
@@ -156,14 +161,18 @@ class Stage(Container):
         self._tell_filter()
         self.set_class(name == "wire", "-on-wire")
 
-    def go_to(self, name: str) -> None:
-        """Activate the panel `name`, opening it where it is closed, and focus it."""
+    def reveal(self, name: str) -> None:
+        """Activate the panel `name`, opening it where it is closed; the focus stays."""
         if name == "wire":
             self.add_class("-wire")
         room = self.query_one(Room)
         if name in room.layout_shown.hidden:
             room.lay_out(room.layout_shown.with_shown(name))
         self.activate(name)
+
+    def go_to(self, name: str) -> None:
+        """Reveal the panel `name`, and focus it."""
+        self.reveal(name)
         self._is_focus_due = True
         if self.query_one(f"#{name}").region:
             self._focus_active()
@@ -171,12 +180,17 @@ class Stage(Container):
             self.call_after_refresh(self._focus_active)
 
     def toggle_wire(self) -> None:
+        """Open the wire view, or close it and go back to where the user was."""
         if not self.has_class("-wire"):
             self.go_to("wire")
             return
         self.remove_class("-wire")
-        if self.active == "wire":
-            self.go_to("conversation")
+        if self.active != "wire":
+            return
+        self.go_to(self._panel_before)
+        if panel_of(self._focus_before) == "compose":
+            self._is_focus_due = False
+            self.screen.set_focus(self._focus_before)
 
     def toggle_zoom(self) -> None:
         self.toggle_class("-zoom")
@@ -219,10 +233,7 @@ class Stage(Container):
             return
         self._is_focus_due = False
         panel: Widget = self.query_one(f"#{self.active}")
-        if isinstance(panel, Wire):
-            panel.show_exchanges(self._sifted.exchanges, self.selected)
-            panel = panel.query_one("#exchanges")
-        self.screen.set_focus(panel)
+        self.screen.set_focus(panel.query_one("#exchanges") if isinstance(panel, Wire) else panel)
 
 
 def _how_many(count: tuple[int, int] | None) -> str:

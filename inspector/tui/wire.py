@@ -61,9 +61,13 @@ class Wire(Horizontal):
         yield listing
         yield BlockList(wraps=True, follows=False, id="bytes")
 
+    def on_show(self) -> None:
+        """Draw what came while there was nothing to see."""
+        self.show_exchanges(self._exchanges, self._place)
+
     @property
     def selected(self) -> Exchange | None:
-        return self._shown
+        return self._exchange_at(self._place)
 
     def show_exchanges(self, exchanges: Series[Exchange], place: Place | None) -> None:
         """Draw the list, and the exchange of `place` (None: the newest) with its frame marked."""

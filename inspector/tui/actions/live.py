@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from inspector.tui.data import Data
 from inspector.tui.header import Header
 from inspector.tui.mocks.live import LiveDrawer
+from inspector.tui.panels import panel_of
+from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -28,4 +30,10 @@ def toggle(workspace: "Workspace") -> None:
 
 def trace(workspace: "Workspace") -> None:
     """Show in place of the data which rules the mock's turn came by, or the data again."""
-    workspace.query_one(Data).toggle_rules()
+    data, stage = workspace.query_one(Data), workspace.query_one(Stage)
+    is_seen = bool(data.region)
+    if is_seen or not data.explains:
+        data.toggle_rules()
+    if not is_seen:
+        is_writing = panel_of(workspace.focused) == "compose"
+        (stage.reveal if is_writing else stage.go_to)("data")

@@ -2,14 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from textual.pilot import Pilot
 
+from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
+from inspector.tui.composing.prompt import Prompt
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
+from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
 from inspector.tui.workspace import Workspace
@@ -17,6 +21,7 @@ from inspector.tui.workspace import Workspace
 pytestmark = [pytest.mark.anyio, pytest.mark.req("TUI-1")]
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 SIZE = (120, 36)
+LOG = Path(__file__).parent / "logs" / "mock.jsonl"
 
 
 async def show(pilot: Pilot[int]) -> Workspace:
@@ -91,6 +96,34 @@ async def test_mouse_moves_the_border_above_the_wire() -> None:
         await pilot.mouse_up(offset=(60, top - 5))
         await pilot.pause()
         assert abs(wire.region.y - (top - 5)) <= 1
+
+
+async def test_wire_view_gives_back_the_place_it_was_opened_from(until: Until) -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        prompt = workspace.query_one(Prompt)
+        await pilot.press("3", "w", "w")
+        await until(pilot, lambda: workspace.query_one(Data).has_focus)
+        await pilot.press("i", "f2", "escape")
+        await until(pilot, lambda: prompt.has_focus)
+        assert not workspace.query_one(Wire).display
+
+
+async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: Until) -> None:
+    async with InspectorApp().run_test(size=SIZE) as pilot:
+        workspace = await show(pilot)
+        await pilot.press("w", "2")
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not workspace.query_one(Wire).region)
+        for entry in decode_entries(LOG.read_text(encoding="utf-8").splitlines()):
+            workspace.take(entry)
+        workspace.draw_now()
+        await pilot.press("u")
+        await until(pilot, lambda: workspace.query_one(Data).has_focus)
+        assert workspace.query_one(Data).border_title == "3 Rules"
+        await pilot.resize_terminal(*SIZE)
+        listed = workspace.query_one("#exchanges", BlockList)
+        await until(pilot, lambda: len(listed.blocks) == len(workspace.board.exchanges))
 
 
 async def test_theme_chosen_by_a_key_is_that_of_the_next_start(
