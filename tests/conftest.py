@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+import signal
 import ssl
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -10,8 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from mock_server.logs import route_events
+
+# A deadline would be a race against whatever else the machine does.
+settings.register_profile(
+    "suite", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 JWT = re.compile(r"\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+")
@@ -79,6 +87,14 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
         yield home
 
 
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Generator[None]:
+    """Lets what the tests start be interrupted: what a shell puts in its background cannot be."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -119,7 +135,7 @@ class CallbackHost:
 
     async def wait_for(self, count: int) -> list[Posted]:
         """The first `count` requests, as soon as they are there."""
-        async with asyncio.timeout(20), self._news:
+        async with asyncio.timeout(60), self._news:
             await self._news.wait_for(lambda: len(self.posted) >= count)
         return self.posted[:count]
 

@@ -63,7 +63,8 @@ def parse_command(source: str) -> Command:
         return spoken
     if call is None or call[1] not in _MAKERS:
         raise CommandSyntaxError(source, f"one of {', '.join(_MAKERS)} with parentheses")
-    arguments = [part.strip() for part in call[2].split(",")] if call[2].strip() else []
+    most = 1 if call[1] == "SetSlot" else -1
+    arguments = [part.strip() for part in call[2].split(",", most)] if call[2].strip() else []
     command = _MAKERS[call[1]](arguments)
     if command is None:
         raise CommandSyntaxError(source, _USAGE[call[1]])
@@ -139,7 +140,7 @@ def _none(command: Command) -> Callable[[Arguments], Command | None]:
 def _make_set_slot(arguments: Arguments) -> Command | None:
     """A comma in the value belongs to it."""
     if len(arguments) > 1 and arguments[0]:
-        return SetSlot(arguments[0], value_of(", ".join(arguments[1:])))
+        return SetSlot(arguments[0], value_of(arguments[1]))
     return None
 
 

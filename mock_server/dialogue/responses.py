@@ -1,6 +1,6 @@
 """From a response of the domain to what the bot says: choose a variation, fill its holes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import BotUttered
@@ -53,25 +53,27 @@ def say(
     language = str(document["slots"].get("language"))
     text = variation.translations.get(language, variation.text)
     buttons = tuple(
-        Button(fill(button.title, document, arguments), fill(button.payload, document, arguments))
+        Button(
+            fill_in(button.title, document, arguments), fill_in(button.payload, document, arguments)
+        )
         for button in variation.translated_buttons.get(language, variation.buttons)
     )
     return BotUttered(
         text=fill_in(text, document, arguments),
         buttons=buttons,
         response=name,
-        image=fill(variation.image, document, arguments) if variation.image else None,
-        custom=_fill_all(variation.custom, document, arguments),
+        image=fill_in(variation.image, document, arguments) if variation.image else None,
+        custom=_fill_all(variation.custom, lambda text: fill_in(text, document, arguments)),
     )
 
 
-def _fill_all(custom: Json, document: Document, arguments: Mapping[str, Json]) -> Json:
+def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:
     match custom:
         case str():
-            return fill(custom, document, arguments)
+            return fill_in(custom)
         case list():
-            return [_fill_all(item, document, arguments) for item in custom]
+            return [_fill_all(item, fill_in) for item in custom]
         case dict():
-            return {key: _fill_all(item, document, arguments) for key, item in custom.items()}
+            return {key: _fill_all(item, fill_in) for key, item in custom.items()}
         case _:
             return custom

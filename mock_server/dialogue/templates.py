@@ -17,6 +17,9 @@ CACHED_TEMPLATES = 4096
 HOLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.]*)\}")
 PLAIN_EXPRESSION = re.compile(r"\{\{\s*(slots|context)\.(\w+)\s*\}\}")
 
+# What Jinja raises itself, and what the expressions in a template may.
+FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError)
+
 JINJA = re.compile(r"\{[{%#]")
 
 
@@ -35,15 +38,21 @@ def fill(text: str, document: Document, arguments: Mapping[str, Json]) -> str:
     """Replace `{name}` by an argument or a slot and `{context.name}` by a field of the context.
 
     What has no value reads None, doubled braces become single ones, and braces around anything
-    else stay as they are (flows.md §4.2).
+    else stay as they are (flows.md §4.2); so do those that close what no doubled ones opened.
     """
     if "{" not in text and "}" not in text:
         return text
+    depth = 0
 
     def value_of(hole: re.Match[str]) -> str:
+        nonlocal depth
         name = hole.group(1)
         if name is None:
-            return hole.group()[0]
+            depth += 1 if hole.group() == "{{" else -1
+            if depth >= 0:
+                return hole.group()[0]
+            depth = 0
+            return hole.group()
         if name.startswith("context."):
             return str(_field(document["context"], name.split(".")[1:]))
         if name in arguments:
@@ -94,7 +103,7 @@ def evaluate_expression(source: str, names: Mapping[str, object]) -> Json:
     try:
         evaluated = EXPRESSIONS.compile_expression(bare, undefined_to_none=False)(**names)
         return json.loads(json.dumps(evaluated))
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except FAILURES as error:
         raise TemplateFailed(source, str(error)) from error
 
 
@@ -105,7 +114,19 @@ def _plain(value: Json) -> str:
 def _render(source: str, names: Mapping[str, object], is_expression: bool = False) -> str:
     try:
         return _compiled(source, is_expression).render(names)
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except FAILURES as error:
+        raise TemplateFailed(source, str(error)) from error
+
+
+def check_template(source: str) -> None:
+    """Read the Jinja of `source` without evaluating it.
+
+    Raises:
+        TemplateFailed: Jinja cannot read it.
+    """
+    try:
+        _compiled(source, is_expression=False)
+    except FAILURES as error:
         raise TemplateFailed(source, str(error)) from error
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from mock_server.dialogue.conditions import compile_condition
 from mock_server.dialogue.model import Slot, SlotType
-from mock_server.errors import ConditionError
+from mock_server.dialogue.templates import check_template
+from mock_server.errors import ConditionError, TemplateFailed
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
 
@@ -24,9 +25,11 @@ NAMESPACES = frozenset({"slots", "context"})
 def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
     """Report a condition that pypred cannot read, or that names what no slot is.
 
-    One that Jinja writes while it runs cannot be judged. A guard has no context to look at.
+    Of one that Jinja writes while it runs only the Jinja can be judged. A guard has no context to
+    look at.
     """
     if "{{" in mention.name:
+        _check_jinja(mention, found)
         return
     try:
         compile_condition(mention.name)
@@ -40,6 +43,14 @@ def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings
             _check_name(name, mention, slots, found)
     for name in dict.fromkeys(TRUTH_TEST.findall(unquoted)):
         _check_truth_test(name, mention, slots, found)
+
+
+def _check_jinja(mention: Mention, found: Findings) -> None:
+    try:
+        check_template(mention.name)
+    except TemplateFailed as error:
+        text = f"{mention.by} has an invalid condition {mention.name!r}: {error.reason}"
+        found.fault(mention.location, "condition.invalid", text)
 
 
 def _check_truth_test(

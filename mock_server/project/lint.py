@@ -16,7 +16,8 @@ from mock_server.dialogue.model import (
     ToolStep,
 )
 from mock_server.dialogue.stack import called_flows
-from mock_server.errors import Location
+from mock_server.dialogue.templates import check_template
+from mock_server.errors import Location, TemplateFailed
 from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
@@ -70,6 +71,8 @@ def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> N
             check_payload(mention, assistant, found)
         case MentionKind.LANGUAGE:
             _check_language(assistant, mention, found)
+        case MentionKind.TEMPLATE:
+            _check_template(mention, found)
         case MentionKind.RESPONSE:
             if name not in assistant.responses and name not in assistant.actions:
                 text = f"{by} names response {name!r}, which no domain file has"
@@ -85,6 +88,14 @@ def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> N
             pass
 
 
+def _check_template(mention: Mention, found: Findings) -> None:
+    try:
+        check_template(mention.name)
+    except TemplateFailed as error:
+        text = f"{mention.by} has Jinja that cannot be read: {error.reason}"
+        found.fault(mention.location, "jinja.invalid", text)
+
+
 def _check_language(assistant: Assistant, mention: Mention, found: Findings) -> None:
     known = {assistant.language, *assistant.additional_languages}
     if mention.name not in known:
@@ -95,15 +106,17 @@ def _check_language(assistant: Assistant, mention: Mention, found: Findings) -> 
 def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
     """A question is a response or an action, and one of them only (flows.md §2.2)."""
     for step in flow.steps.values():
-        if not isinstance(step, CollectStep) or step.utter is not None:
+        if not isinstance(step, CollectStep):
             continue
-        utter, action = f"utter_ask_{step.slot}", f"action_ask_{step.slot}"
+        utter, action = step.utter or f"utter_ask_{step.slot}", f"action_ask_{step.slot}"
         has_utter, has_action = utter in assistant.responses, action in assistant.actions
         slot = assistant.slots.get(step.slot)
         if has_utter and has_action:
             text = f"slot {step.slot!r} has both {utter} and {action}"
             found.fault(step.location, "flow.two_questions", text, "remove one of the two")
-        elif not has_utter and not has_action and slot and slot.initial_value is None:
+        elif step.utter or has_utter or has_action:
+            continue
+        elif slot and slot.initial_value is None:
             text = f"nothing asks for slot {step.slot!r}: there is neither {utter} nor {action}"
             found.fault(step.location, "flow.no_question", text, "add one of them to the domain")
 

@@ -24,7 +24,7 @@ def read_filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
         types.add(spelled)
         if spelled in NLU | NLU_ALIASES:
             text = f"mapping {spelled!r} of slot {name!r} needs an NLU model and is ignored"
-            mend = 'send `/intent{"entity": "value"}`, or fill the slot in mock.yml'
+            mend = f"send `/SetSlots({name}=value)`, or let an action set it"
             found.warn(item.location, "ignored.nlu_mapping", text, mend)
         elif spelled not in TYPES:
             text = f"slot {name!r} has a mapping of unknown type {spelled!r}"

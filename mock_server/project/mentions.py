@@ -15,12 +15,13 @@ class MentionKind(StrEnum):
     GUARD = "guard"
     PAYLOAD = "payload"
     TEXT = "text"
+    TEMPLATE = "template"
     LANGUAGE = "language"
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`name` is the source of a condition, a button's payload, or a text with holes.
+    """`name` is the source of a condition, a button's payload, a text with holes, or Jinja.
 
     `by` tells who mentions it, for a message.
 

@@ -54,12 +54,13 @@ def _variation(name: str, node: Node, mentions: list[Mention], found: Findings) 
         mentions.append(Mention(MentionKind.CONDITION, condition, place, f"response {name!r}"))
     text = as_text(get("text"), found, f"text of {what}") or ""
     is_jinja = _is_jinja(what, get("metadata"), found)
-    if not is_jinja:
-        mentions.append(Mention(MentionKind.TEXT, text, entries.place("text"), what))
+    kind = MentionKind.TEMPLATE if is_jinja else MentionKind.TEXT
+    mentions.append(Mention(kind, text, entries.place("text"), what))
     translations = _translations(what, get("translation"), found)
-    for language in translations:
+    for language, translated in translations.items():
         place = entries.place("translation")
         mentions.append(Mention(MentionKind.LANGUAGE, language, place, what))
+        mentions.append(Mention(kind, translated, place, what))
     offered = get("buttons") or get("quick_replies")
     buttons = read_buttons(what, offered, mentions, found)
     return Variation(

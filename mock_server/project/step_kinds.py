@@ -67,9 +67,9 @@ class _StepContext:
         return as_bool(node, self.found, f"`{key}` of a step", default=default)
 
     def mention(self, kind: MentionKind, name: str, key: str) -> None:
-        """Note that the step names `name`, unless Jinja computes it."""
-        if "{{" not in name:
-            self.mentions.append(Mention(kind, name, self.node.place(key), self.by))
+        """Note that the step names `name`, or the Jinja that computes it."""
+        noted = MentionKind.TEMPLATE if "{{" in name else kind
+        self.mentions.append(Mention(noted, name, self.node.place(key), self.by))
 
 
 def build(

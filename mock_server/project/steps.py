@@ -120,7 +120,9 @@ class StepReader:
         named = node.entries[kind]
         name = f"_{named.source}" if isinstance(named, ScalarNode) and kind != "noop" else ""
         index = len(self._drafts)
-        return f"{self._flow_id}_{index}_{kind}{name}"
+        while (id := f"{self._flow_id}_{index}_{kind}{name}") in self._drafts:
+            index += 1
+        return id
 
     def _is_free(self, id: str, place: Location) -> bool:
         if id in RESERVED_IDS:

@@ -122,6 +122,11 @@ def test_holes_are_filled_into_the_command():
     assert fill_command("CancelFlow()", groups) == CancelFlow()
 
 
+@pytest.mark.parametrize("value", ["a,b", "a , b", "1,000.5"])
+def test_value_keeps_its_commas_as_they_are(value: str):
+    assert parse_command(f"SetSlot(s, {value})") == SetSlot("s", value)
+
+
 def test_hole_without_a_value_leaves_the_command_out():
     assert fill_command("SetSlot(who, {name})", {"name": ""}) is None
     assert fill_command("SetSlot(who, {name})", {}) is None

@@ -57,6 +57,16 @@ def test_jinja_variation_is_rendered() -> None:
     assert say("utter_hi", variation, DOCUMENT, {}).text == "JOE {name}"
 
 
+def test_everything_in_a_jinja_variation_is_jinja() -> None:
+    button = Button("{{ name | upper }}", "/SetSlots(name={{ name }})")
+    variation = Variation(
+        "", (button,), is_jinja=True, image="{{ name }}.png", custom=["{{ slots.name }}"]
+    )
+    said = say("utter_hi", variation, DOCUMENT, {})
+    assert said.buttons == (Button("JOE", "/SetSlots(name=Joe)"),)
+    assert (said.image, said.custom) == ("Joe.png", ["Joe"])
+
+
 def test_translation_follows_the_language_of_the_conversation() -> None:
     variation = Variation("Hello {name}", translations={"de": "Hallo {name}"})
     german = {**DOCUMENT, "slots": {**DOCUMENT["slots"], "language": "de"}}

@@ -33,6 +33,8 @@ DOCUMENT: Document = {
         ("{context.info.max} of {context.nothing.more}", "5 of None"),
         ("{trick}", "{{slots.amount}}"),
         ("lone } and {", "lone } and {"),
+        ('{"a": {"b": 1}}', '{"a": {"b": 1}}'),
+        ('{{"a": {{"b": "{given}"}}}}', '{"a": {"b": "7"}}'),
     ],
 )
 def test_holes_are_filled(text: str, filled: str) -> None:
@@ -71,7 +73,15 @@ def test_responses_see_slots_by_name() -> None:
     assert render_response(source, DOCUMENT, {"given": 7}) == "50.0 50.0 7 amount"
 
 
-@pytest.mark.parametrize("source", ["{{ amount", "{{ amount / 0 }}", "{{ name + 1 }}"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ amount",
+        "{{ amount / 0 }}",
+        "{{ name + 1 }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    ],
+)
 def test_jinja_that_fails_is_told(source: str) -> None:
     with pytest.raises(TemplateFailed, match="template"):
         render_response(source, DOCUMENT, {})

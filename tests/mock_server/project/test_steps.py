@@ -1,6 +1,7 @@
 """Flows as people write them."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,20 @@ def test_shared_lists_of_steps_become_steps_of_their_own():
         "pay_1_action_utter_x": [END],
         "pay_2_action_utter_x": [END],
     }
+
+
+def test_step_without_an_id_gets_one_that_nobody_has():
+    flow = pay(
+        "      - {id: pay_1_action_utter_x, noop: true, next: END}\n      - action: utter_x\n"
+    )
+    assert [*flow.steps] == ["pay_1_action_utter_x", "pay_2_action_utter_x"]
+
+
+def test_question_by_another_response_is_still_one_of_two(report: Callable[..., list[str]]):
+    domain = "slots: {a: {type: text}}\nactions: [action_ask_a]\nresponses: {utter_b: [{text: a}]}"
+    flows = "flows: {f: {description: d, steps: [{collect: a, utter: utter_b}]}}"
+    [found] = report(flows, domain)
+    assert found.startswith("flows.yml:1: flow.two_questions: slot 'a' has both utter_b and")
 
 
 LEAF: dict[str, Json] = {"action": "utter_x"}
