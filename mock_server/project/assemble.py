@@ -19,7 +19,19 @@ from mock_server.project.mock_file import MockFile, read_mock_file
 from mock_server.project.nodes import Node, parse
 from mock_server.project.references import check_references
 from mock_server.project.usage import Texts, check_usage
+from mock_server.project.ways import check_ways
 
+UNREAD = frozenset(
+    {
+        "project.encoding",
+        "project.no_domain",
+        "project.no_flows",
+        "project.unreadable",
+        "yaml.depth",
+        "yaml.size",
+        "yaml.syntax",
+    }
+)
 CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
 
 
@@ -91,8 +103,10 @@ def assemble_sources(
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
-    check_references(assistant, mentions, {*agents, *mock.scripts}, found)
-    lint(assistant, files.flows, mentions, stubbed, found)
+    check_ways(files.untangled(), found)
+    if not found.count(UNREAD):  # all that an unread file defines would be called unknown
+        check_references(assistant, mentions, {*agents, *mock.scripts}, found)
+        lint(assistant, files.flows, mentions, stubbed, found)
     if not found.errors():  # a misspelled name would be reported as an unused one, too
         texts = Texts(
             sources.flows.values(), sources.mock.values(), sources.code.values(), base.responses

@@ -1,12 +1,14 @@
 """The problems met while a project is read, collected so that all are reported at once."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 
 from rapidfuzz import fuzz, process
 
 from mock_server.errors import Location, Problem, Severity
 
 NEAR = 60
+KIND = re.compile(r"^(utter|action)_(ask_)?")
 
 
 class Findings:
@@ -28,6 +30,10 @@ class Findings:
     def fault(self, location: Location, code: str, text: str, mend: str = "") -> None:
         self.faults.append(Problem(location, code, text, mend))
 
+    def count(self, codes: Container[str]) -> int:
+        """How many errors and faults have one of `codes`."""
+        return sum(problem.code in codes for problem in (*self.problems, *self.faults))
+
     def errors(self) -> tuple[Problem, ...]:
         return tuple(p for p in self.problems if p.severity is Severity.ERROR)
 
@@ -37,11 +43,19 @@ class Findings:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is most likely a misspelling of."""
-    best = process.extractOne(name, sorted(known), scorer=fuzz.ratio, score_cutoff=NEAR)
+    names = sorted(known)
+    best = process.extractOne(
+        name, names, scorer=fuzz.ratio, score_cutoff=NEAR, processor=_without_kind
+    )
     return best[0] if best else None
+
+
+def _without_kind(name: str) -> str:
+    """What all names of a kind begin with does not make two of them alike."""
+    return KIND.sub("", name)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The mending half of a message about an unknown `name`; empty if nothing is near."""
     near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else ""
+    return f"did you mean {str(near)!r}?" if near else ""

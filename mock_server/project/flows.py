@@ -1,7 +1,7 @@
 """Flow files: the properties of each flow (flows.md §2.1); the steps are read by `steps`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mock_server.dialogue.model import PATTERN_PREFIX, Flow, Slot
@@ -18,7 +18,7 @@ from mock_server.project.reading import (
     warn_unknown_keys,
 )
 from mock_server.project.removed_keys import REMOVED_KEYS, warn_removed_keys
-from mock_server.project.steps import StepReader
+from mock_server.project.steps import TANGLING, StepReader
 
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")
@@ -31,10 +31,17 @@ FLOW_KEYS = (
 
 @dataclass(slots=True)
 class FlowFiles:
-    """The flows read so far, and what they mention."""
+    """The flows read so far, and what they mention.
+
+    `tangled` are those with steps of which it is unknown where they lead.
+    """
 
     flows: dict[str, Flow] = field(default_factory=dict[str, Flow])
     mentions: list[Mention] = field(default_factory=list[Mention])
+    tangled: set[str] = field(default_factory=set[str])
+
+    def untangled(self) -> Iterator[Flow]:
+        return (flow for flow in self.flows.values() if flow.id not in self.tangled)
 
 
 def read_flows(
@@ -89,7 +96,10 @@ def _read_flow(
     items = as_items(get("steps"), found, f"steps of {what}")
     if not items:
         found.error(node.place("steps"), "flow.no_steps", f"{what} has no steps")
+    before = found.count(TANGLING)
     first, steps = StepReader(flow_id, slots, files.mentions, found).read(items)
+    if found.count(TANGLING) > before:
+        files.tangled.add(flow_id)
     return Flow(
         id=flow_id,
         name=as_text(get("name"), found, f"name of {what}") or flow_id,

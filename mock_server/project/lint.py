@@ -6,7 +6,6 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
-    Branch,
     CallStep,
     CollectStep,
     Flow,
@@ -26,6 +25,7 @@ from mock_server.project.payloads import check_payload
 LINKABLE_PATTERNS = frozenset(
     {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
 )
+ASK = "utter_ask_"
 INTERNAL_ERROR = "pattern_internal_error"
 # action_listen ends a turn; a step that names it says what happens anyway.
 ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
@@ -50,7 +50,6 @@ def lint(
         _check_prompts(assistant, flow, found)
         _check_persisted(assistant, flow, found)
         _check_links(flow, flow.id in called, found)
-        _check_reachable(flow, found)
     for step in _steps(flows):
         if isinstance(step, ToolStep) and step.tool not in assistant.tools:
             text = f"tool {step.tool!r} has no result in mock.yml, so it sets no slot"
@@ -108,7 +107,7 @@ def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
     for step in flow.steps.values():
         if not isinstance(step, CollectStep):
             continue
-        utter, action = step.utter or f"utter_ask_{step.slot}", f"action_ask_{step.slot}"
+        utter, action = step.utter or f"{ASK}{step.slot}", f"action_ask_{step.slot}"
         has_utter, has_action = utter in assistant.responses, action in assistant.actions
         slot = assistant.slots.get(step.slot)
         if has_utter and has_action:
@@ -118,7 +117,14 @@ def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
             continue
         elif slot and slot.initial_value is None:
             text = f"nothing asks for slot {step.slot!r}: there is neither {utter} nor {action}"
-            found.fault(step.location, "flow.no_question", text, "add one of them to the domain")
+            mend = _misspelt_question(assistant, utter) or "add one of them to the domain"
+            found.fault(step.location, "flow.no_question", text, mend)
+
+
+def _misspelt_question(assistant: Assistant, utter: str) -> str:
+    """A question that is near, and asks for no slot there is; empty if there is none."""
+    asking = (name for name in assistant.responses if name.startswith(ASK))
+    return suggestion(utter, {n for n in asking if n.removeprefix(ASK) not in assistant.slots})
 
 
 def _check_persisted(assistant: Assistant, flow: Flow, found: Findings) -> None:
@@ -188,25 +194,6 @@ def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found:
         text = f"flow {flow.id!r} links to {target!r}, which cannot be linked to"
         mend = f"expected one of {', '.join(sorted(LINKABLE_PATTERNS))}"
         found.fault(step.location, "flow.link_to_pattern", text, mend)
-
-
-def _check_reachable(flow: Flow, found: Findings) -> None:
-    reached: set[str] = set()
-    ahead = [flow.first_step]
-    while ahead:
-        id = ahead.pop()
-        step = flow.steps.get(id)
-        if step is not None and id not in reached:
-            reached.add(id)
-            ahead += [branch.target for branch in _next(step)]
-    for id, step in flow.steps.items():
-        if id not in reached:
-            text = f"step {id!r} of flow {flow.id!r} is never reached"
-            found.warn(step.location, "flow.unreachable_step", text)
-
-
-def _next(step: Step) -> tuple[Branch, ...]:
-    return () if isinstance(step, LinkStep) else step.next
 
 
 def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:

@@ -60,10 +60,7 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
         root = YAML(typ="safe", pure=True).compose(text)
         return None if root is None else _Converter(file, found).node(root)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 0
-        reason = " ".join(str(error.problem or error.context).split())
-        found.error(Location(file, line), "yaml.syntax", f"this is not YAML: {reason}")
+        found.error(Location(file, _line_of(error)), "yaml.syntax", _not_yaml(error))
     except YAMLError as error:
         reason = str(error).splitlines()[0].strip()
         found.error(Location(file), "yaml.syntax", f"this is not YAML: {reason}")
@@ -72,6 +69,20 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
     except _TooManyNodes:
         found.error(Location(file), "yaml.size", f"aliases make this over {MAX_NODES} nodes")
     return None
+
+
+def _line_of(error: MarkedYAMLError) -> int:
+    mark = error.problem_mark or error.context_mark
+    return mark.line + 1 if mark else 0
+
+
+def _not_yaml(error: MarkedYAMLError) -> str:
+    """What the parser met, and in what, where that begins on an earlier line."""
+    text = f"this is not YAML: {' '.join(str(error.problem or error.context).split())}"
+    begin = error.context_mark.line + 1 if error.context_mark else _line_of(error)
+    if error.context and begin < _line_of(error):
+        text += f", {error.context.strip()} that begins on line {begin}"
+    return text
 
 
 def plain(node: Node) -> Json:

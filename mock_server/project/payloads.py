@@ -3,8 +3,13 @@
 import re
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import CommandSyntaxError, is_set_slots, parse_set_slots
-from mock_server.dialogue.commands import SetSlot
+from mock_server.dialogue.command_language import (
+    CommandSyntaxError,
+    is_set_slots,
+    parse_command,
+    parse_set_slots,
+)
+from mock_server.dialogue.commands import SetSlot, StartFlow
 from mock_server.dialogue.model import SlotType
 from mock_server.dialogue.slash import INTENT, SESSION_INTENTS
 from mock_server.dialogue.slots import coerce_said
@@ -30,10 +35,32 @@ def check_payload(mention: Mention, assistant: Assistant, found: Findings) -> No
         _check_set_slots(source, mention, assistant, found)
         return
     intent = INTENT.fullmatch(source)
+    if intent is None:
+        _check_command(source, mention, assistant, found)
+        return
     triggers = {name for flow in assistant.flows.values() for name in flow.nlu_triggers}
-    if intent is not None and intent[1] not in triggers | SESSION_INTENTS.keys():
+    if intent[1] not in triggers | SESSION_INTENTS.keys():
         text = f"{by} sends intent {intent[1]!r}, which is no flow's nlu_trigger"
         found.fault(place, "response.unknown_intent", text, suggestion(intent[1], triggers))
+
+
+def _check_command(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:
+    """A command of the mock, or several with `;` between them, each with a slash."""
+    for part in re.split(r"[;\n]\s*/", source.rstrip("; \n")):
+        if is_set_slots(part):
+            _check_set_slots(part, mention, assistant, found)
+            continue
+        try:
+            command = parse_command(part)
+        except CommandSyntaxError:
+            text = f"{mention.by} sends {'/' + part!r}, which is no slash message"
+            mend = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
+            found.fault(mention.location, "response.payload", text, mend)
+            continue
+        if isinstance(command, StartFlow) and command.flow_id not in assistant.flows:
+            text = f"{mention.by} starts flow {command.flow_id!r}, which no file has"
+            mend = suggestion(command.flow_id, assistant.flows)
+            found.fault(mention.location, "response.unknown_flow", text, mend)
 
 
 def _check_set_slots(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:

@@ -1,9 +1,11 @@
 """One response of a domain: its variations and their buttons (flows.md §4.2)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mock_server.dialogue.model import Variation
+from mock_server.dialogue.responses import CHANNEL
+from mock_server.errors import Location
 from mock_server.project.buttons import read_buttons, read_translated_buttons
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
@@ -13,6 +15,7 @@ from mock_server.project.reading import (
     as_json,
     as_map,
     as_text,
+    is_empty,
     kind_of,
     mistyped,
     warn_unknown_keys,
@@ -33,9 +36,25 @@ def read_response(
         for item in as_items(node, found, f"response {name!r}")
         if (variation := _variation(name, item, mentions, found)) is not None
     )
-    if not variations and isinstance(node, ListNode | ScalarNode):
+    if not variations and (isinstance(node, ListNode) or is_empty(node)):
         found.error(node.location, "response.empty", f"response {name!r} has no variation")
+    if variations:
+        _check_eligible(name, variations, node.location, found)
     return variations
+
+
+def _check_eligible(
+    name: str, variations: Sequence[Variation], place: Location, found: Findings
+) -> None:
+    """A response of which no variation may be said is an internal error (flows.md §4.2)."""
+    here = [variation for variation in variations if variation.channel in (None, CHANNEL)]
+    if not here:
+        text = f"response {name!r} has no variation for A2A, all are for other channels"
+        found.warn(place, "response.other_channel", text, "add a variation without `channel`")
+    elif len(here) == 1 and here[0].condition:
+        # Several may well leave no case out, which only their author knows.
+        text = f"response {name!r} has nothing to say where its only condition does not hold"
+        found.warn(place, "response.no_default", text, "add a variation without `condition`")
 
 
 def _variation(name: str, node: Node, mentions: list[Mention], found: Findings) -> Variation | None:

@@ -47,9 +47,13 @@ def read_slot(
         found.warn(entries.place("shared_for_coexistence"), "ignored.coexistence", text)
     get = entries.entries.get
     values = as_texts(get("values"), found, f"values of slot {name!r}")
+    type = _type(name, entries, place, found)
+    if type is SlotType.CATEGORICAL and not values:
+        found.error(place, "slot.no_values", f"categorical slot {name!r} has no `values`")
+        type = SlotType.ANY
     slot = Slot(
         name,
-        _type(name, entries, place, found),
+        type,
         values=values,
         min_value=as_number(get("min_value"), found, f"min_value of slot {name!r}"),
         max_value=as_number(get("max_value"), found, f"max_value of slot {name!r}"),
@@ -58,8 +62,6 @@ def read_slot(
         validation=_validation(name, get("validation"), mentions, found),
         location=place,
     )
-    if slot.type is SlotType.CATEGORICAL and not values:
-        found.error(place, "slot.no_values", f"categorical slot {name!r} has no `values`")
     _check_categories(slot, found)
     initial = get("initial_value")
     return slot if initial is None else replace(slot, initial_value=_initial(slot, initial, found))

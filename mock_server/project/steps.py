@@ -16,6 +16,23 @@ from mock_server.project.reading import as_map, as_text, kind_of
 from mock_server.project.step_kinds import KINDS, build
 
 BRANCH_KEYS = frozenset({"if", "then", "else"})
+# What is found in a flow where the ways from step to step are not all known.
+TANGLING = frozenset(
+    {
+        "flow.branch_after_else",
+        "flow.duplicate_step",
+        "flow.link_not_last",
+        "flow.no_else",
+        "flow.no_if",
+        "flow.no_then",
+        "flow.open_branch",
+        "flow.reserved_step",
+        "flow.step_kind",
+        "flow.target",
+        "flow.unknown_step",
+        "yaml.type",
+    }
+)
 RESERVED_IDS = frozenset({END, "START"})
 
 
@@ -51,12 +68,13 @@ class StepReader:
         self._found = found
         self._drafts: dict[str, _Draft] = {}
         self._targets: list[_Target] = []
+        self._unread: set[str | None] = set()
 
     def read(self, items: tuple[Node, ...]) -> tuple[str, Mapping[str, Step]]:
         """The id of the first step, END if there is none, and all steps by id in file order."""
         first = self._read_list(items, is_nested=False)
         for target in self._targets:
-            if target.id not in self._drafts and target.id != END:
+            if target.id not in {*self._drafts, *self._unread, END}:
                 text = f"flow {self._flow_id!r} has no step {target.id!r}"
                 mend = suggestion(target.id, self._drafts)
                 self._found.error(target.location, "flow.unknown_step", text, mend)
@@ -76,6 +94,7 @@ class StepReader:
 
     def _read_list(self, items: tuple[Node, ...], *, is_nested: bool) -> str:
         drafts: list[_Draft] = []
+        draft: _Draft | None = None
         for item in items:
             draft = self._draft(item)
             if draft is None:
@@ -84,7 +103,7 @@ class StepReader:
                 drafts[-1].following = draft.id
             drafts.append(draft)
             draft.branches = self._read_next(draft.node)
-        self._check_ends(drafts, is_nested=is_nested)
+        self._check_ends(drafts, is_nested=is_nested and draft is not None)
         return drafts[0].id if drafts else END
 
     def _check_ends(self, drafts: list[_Draft], *, is_nested: bool) -> None:
@@ -108,6 +127,7 @@ class StepReader:
             text = f"a step of flow {self._flow_id!r} has {keys}"
             mend = f"give it exactly one of {', '.join(KINDS)}"
             self._found.error(node.location, "flow.step_kind", text, mend)
+            self._unread.add(as_text(node.entries.get("id"), self._found, "id of a step"))
             return None
         draft = _Draft(self._id(node, kinds[0]), kinds[0], node)
         self._drafts[draft.id] = draft

@@ -65,6 +65,7 @@ def _branch(what: str, node: MapNode, mentions: list[Mention], found: Findings) 
     fail = as_map(get("fail"), found, f"`fail` of {what}")
     if fail is not None:
         refuse_unknown_keys(fail, FAIL_KEYS, found, f"`fail` of {what}")
+        as_number(fail.entries.get("status"), found, f"status of {what}")
     responses = as_items(get("responses"), found, f"responses of {what}")
     utterances = (_utterance(what, item, mentions, found) for item in responses)
     return StubBranch(

@@ -1,7 +1,7 @@
 """What a project defines and never uses, and what it uses and nobody wrote."""
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 
 from mock_server.dialogue.assistant import Assistant
@@ -9,10 +9,11 @@ from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import CollectStep, Json, Variation
 from mock_server.dialogue.templates import HOLE
 from mock_server.project.domain import Domain
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings, nearest, suggestion
 from mock_server.project.mentions import Mention, MentionKind
 
 WORD = re.compile(r"\w+")
+SLOT = re.compile(r"\bslots\.(\w+)")
 # Default actions of Rasa that only rules and stories use.
 CLASSIC_ACTIONS = frozenset(
     {
@@ -52,9 +53,12 @@ def check_usage(
     mentions = tuple(mentions)
     steps = (step for flow in assistant.flows.values() for step in flow.steps.values())
     asked = {step.slot for step in steps if isinstance(step, CollectStep)}
-    said = words | {m.name for m in mentions if m.kind is MentionKind.RESPONSE}
-    _check_slots(domain, assistant, words | _names_in(domain.responses.values()), found)
-    _check_responses(domain, texts.defaults, said | {f"utter_ask_{slot}" for slot in asked}, found)
+    named = words | _names_in(domain.responses.values()) | _meant(assistant.slots, _slots(mentions))
+    _check_slots(domain, assistant, named, found)
+    said = {m.name for m in mentions if m.kind is MentionKind.RESPONSE}
+    said |= {f"utter_ask_{slot}" for slot in asked if f"action_ask_{slot}" not in assistant.actions}
+    meant = _meant(assistant.responses, said)
+    _check_responses(domain, texts.defaults, words | said | meant, found)
     if code:
         _check_code(domain, code | _words(texts.mock), found)
     for mention in mentions:
@@ -64,6 +68,18 @@ def check_usage(
 
 def _words(texts: Iterable[str]) -> set[str]:
     return {word for text in texts for word in WORD.findall(text)}
+
+
+def _slots(mentions: Iterable[Mention]) -> set[str]:
+    """The slots that the conditions look at, whether there are such or not."""
+    conditions = (m.name for m in mentions if m.kind in {MentionKind.CONDITION, MentionKind.GUARD})
+    return {name for condition in conditions for name in SLOT.findall(condition)}
+
+
+def _meant(known: Collection[str], named: Iterable[str]) -> set[str]:
+    """What unknown names are misspellings of: told where they stand, it is no second mistake."""
+    near = (nearest(name, known) for name in named if name not in known)
+    return {name for name in near if name is not None}
 
 
 def _names_in(responses: Iterable[tuple[Variation, ...]]) -> set[str]:

@@ -99,7 +99,7 @@ TRUE_PROBLEMS = {
     ],
     "rasa-quickstart": [
         # `remove_contact_confirmation` is a text slot, where its sister of `add_contact` is bool.
-        ("data/flows/remove_contact.yml", 11, "condition.truth_of_text"),
+        ("data/flows/remove_contact.yml", 11, "condition.type"),
     ],
     "calm-summit-masterclass-assistant": [
         # `next: END` stands beside `then` of a branch, where nothing reads it.

@@ -117,9 +117,8 @@ responses:
 )
 def test_older_condition_is_a_predicate(value: str, predicate: str):
     condition = f"[{{type: slot, name: a, value: {value}}}]"
-    (variation,) = domain_of(f"responses: {{x: [{{text: t, condition: {condition}}}]}}").responses[
-        "x"
-    ]
+    variations = f"[{{text: t, condition: {condition}}}, {{text: u}}]"
+    variation, _ = domain_of(f"responses: {{x: {variations}}}").responses["x"]
     assert variation.condition == predicate
 
 

@@ -108,11 +108,53 @@ def test_conditions_of_jinja_texts_and_sets_are_left_alone(report: Report):
     assert report(branches(*lines)) == []
 
 
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("slots.colour &&", "&& cannot be read; write `and`"),
+        ("slots.amount and !slots.colour", "!slots.colour cannot be read; write `not`"),
+        ("slots.colour in ['red']", "['red'] cannot be read; write {'a' 'b'} contains slots.x"),
+        ("slots.colour not", "not is not expected there"),
+        ("slots.colour and", "it ends too early"),
+        ("slots.colour matches '('", "'(' is no regular expression"),
+        ("slots.colour = “red”", '“red” cannot be read; use plain quotes: "…"'),
+    ],
+)
+def test_condition_that_cannot_be_read_is_mended(report: Report, condition: str, reason: str):
+    (found,) = report(branches(f"- if: {condition}", "  then: END", "- else: END"))
+    assert found.startswith("flows.yml:7: condition.invalid: flow 'pay' has an invalid condition")
+    assert found.endswith(f": {reason}")
+
+
+@pytest.mark.parametrize(
+    ("condition", "code", "end"),
+    [
+        ("slots.colour = 'rde'", "unknown_value", "'colour' are red, green; did you mean 'red'?"),
+        ("slots.colour is not 'Red'", "unknown_value", "did you mean 'red'?"),
+        ("slots.colour = 5", "type", 'and no text equals 5; put a text in quotes: "…"'),
+        ("slots.amount = '5'", "type", "and no number equals '5'; write a number, without quotes"),
+        (
+            "slots.amount > '5'",
+            "type",
+            "no number can be compared with '5'; write a number, withou",
+        ),
+        ("not slots.amount == true", "type", "no number equals true; make it a bool slot"),
+    ],
+)
+def test_comparison_that_never_holds_is_warned_of(
+    report: Report, condition: str, code: str, end: str
+):
+    (found,) = report(branches(f'- if: "{condition}"', "  then: END", "- else: END"))
+    assert found.startswith(f"warning flows.yml:7: condition.{code}: flow 'pay' has condition")
+    assert end in found
+
+
 @pytest.mark.parametrize("condition", ["slots.colour is not true", "slots.colour == False"])
 def test_text_compared_with_a_truth_value_is_warned_of(report: Report, condition: str):
     (found,) = report(branches(f"- {{if: {condition}, then: END}}", "- else: END"))
-    assert found.startswith("warning flows.yml:7: condition.truth_of_text: flow 'pay'")
-    assert "a categorical slot, and no text equals true or false; make it a bool slot" in found
+    assert found.startswith("warning flows.yml:7: condition.type: flow 'pay'")
+    assert "a categorical slot, and no text equals" in found
+    assert found.endswith("; make it a bool slot")
 
 
 @pytest.mark.parametrize(
@@ -183,11 +225,64 @@ def test_steps_never_reached_are_warned_of(report: Report):
     steps = "      - {action: utter_done, next: END}\n      - action: utter_done\n"
     (found,) = report(flow(steps))
     assert found.startswith("warning flows.yml:6: flow.unreachable_step")
-    behind = report(flow("      - link: pattern_search\n      - action: utter_done\n"))
-    assert [line.split(":")[2].strip() for line in behind] == [
-        "flow.link_not_last",
-        "flow.unreachable_step",
-    ]
+    (behind,) = report(flow("      - link: pattern_search\n      - action: utter_done\n"))
+    assert behind.startswith("flows.yml:5: flow.link_not_last")
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        ("      - {action: utter_done, next: x}\n", "flows.yml:5: flow.unknown_step"),
+        (
+            "      - {action: utter_done, noop: true, id: x, next: y}\n",
+            "flows.yml:5: flow.step_kin",
+        ),
+        (
+            "      - {action: utter_done, next: [{if: slots.amount}, {else: END}]}\n",
+            "flows.yml:5: flow.no_then",
+        ),
+    ],
+)
+def test_steps_behind_a_mistake_are_not_called_unreachable(
+    report: Report, steps: str, problem: str
+):
+    behind = "      - {id: y, action: utter_done}\n      - {action: utter_done, next: END}\n"
+    (found,) = report(flow(steps + behind))
+    assert found.startswith(problem)
+
+
+def test_only_the_first_of_steps_that_are_never_reached_is_told(report: Report):
+    steps = (
+        "      - {action: utter_done, next: END}\n"
+        "      - {id: lost, action: utter_done}\n"
+        "      - {id: also_lost, action: utter_done, next: END}\n"
+        "      - {id: elsewhere, action: utter_done}\n"
+    )
+    lost, elsewhere = report(flow(steps))
+    assert "step 'lost' of flow 'pay' is never reached" in lost
+    assert "step 'elsewhere' of flow 'pay' is never reached" in elsewhere
+
+
+def test_circle_that_nothing_leads_out_of_is_a_problem(report: Report):
+    circle = "      - {id: a, action: utter_done}\n      - {set_slots: [{amount: null}], next: a}\n"
+    (found,) = report(flow(circle))
+    assert found.startswith("flows.yml:5: flow.endless: step 'a' of flow 'pay' comes back to itse")
+    asking = circle.replace("set_slots: [{amount: null}]", "collect: amount")
+    assert report(flow(asking)) == []
+
+
+@pytest.mark.parametrize("text", ["slots: {{a: {type: text}}", "slots:\n\ta: {type: text}"])
+def test_what_an_unread_file_defines_is_not_called_unknown(report: Report, text: str):
+    (found,) = report(domain=text)
+    assert ": yaml.syntax: this is not YAML: " in found
+
+
+def test_what_is_never_closed_is_told_with_the_line_where_it_begins(report: Report):
+    (found,) = report(domain="version: '3.1'\nslots: {a: {type: 'text}}\nactions: []\n")
+    assert found == (
+        "domain.yml:4: yaml.syntax: this is not YAML: found unexpected end of stream, "
+        "while scanning a quoted scalar that begins on line 2"
+    )
 
 
 def test_question_is_asked_once(report: Report):
@@ -233,9 +328,19 @@ def test_rejection_looks_at_its_own_slot(report: Report):
             "domain.yml:1: response.but",
         ),
         (
-            "responses: {utter_a: [{text: a, condition: slots.b}]}",
+            "responses: {utter_a: [{text: a, condition: slots.b}, {text: c}]}",
             "domain.yml:1: condition.unknown",
         ),
+        (
+            "slots: {b: {type: bool}}\nresponses: {utter_a: [{text: a, condition: slots.b}]}",
+            "warning domain.yml:2: response.no_default",
+        ),
+        (
+            "responses: {utter_a: [{text: a, channel: slack}]}",
+            "warning domain.yml:1: response.other_channel",
+        ),
+        ("responses: {utter_a: a}", "domain.yml:1: yaml.type"),
+        ("slots: {a: {type: flaot}}", "domain.yml:1: slot.unknown_type: slot 'a' has type 'flaot'"),
         ("responses: {utter_a: [{text: a, condition: {a: 1}}]}", "domain.yml:1: yaml.type"),
         (
             "responses: {utter_a: [{text: a, condition: [{type: slot}]}]}",

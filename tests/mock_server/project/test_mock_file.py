@@ -141,6 +141,7 @@ actions:
         ),
         ("actions: {action_pay: {evnts: []}}", "mock.yml:1: mock.unknown_key"),
         ("actions: {action_pay: {fail: {code: 1}}}", "mock.yml:1: mock.unknown_key"),
+        ("actions: {action_pay: {fail: {status: bad}}}", "mock.yml:1: yaml.type: status of the"),
         ("actions: {action_pay: {delay_seconds: -1}}", "mock.yml:1: mock.seconds"),
         ("actions: {action_pay: {delay_seconds: .nan}}", "mock.yml:1: mock.seconds"),
         ("actions: {action_pay: {events: [{name: x}]}}", "mock.yml:1: mock.event"),

@@ -36,6 +36,10 @@ responses:
         ("/SetSlots(tags=a)", "response.payload"),
         ("/SetSlots(color=red)", "response.unknown_slot"),
         ("/pay_bil", "response.unknown_intent"),
+        ("/setslots(colour=red)", "response.payload"),
+        ("/SetSlots colour=red", "response.payload"),
+        ("/StartFlow(pya)", "response.unknown_flow"),
+        ("/StartFlow(pay); /SetSlots(colour=blue)", "response.payload"),
     ],
 )
 def test_payload_that_nothing_understands_is_a_problem(
@@ -53,6 +57,7 @@ def test_payload_that_nothing_understands_is_a_problem(
         '/pay_bill{{"colour": "red"}}',
         "/restart",
         "/StartFlow(pay)",
+        "/StartFlow(pay); /SetSlots(colour=red)",
         "red",
     ],
 )

@@ -61,6 +61,26 @@ def test_nothing_is_called_unused_in_a_project_with_errors(report: Report) -> No
 
 
 @pytest.mark.parametrize(
+    ("written", "misspelt", "problem"),
+    [
+        ("action: utter_done", "action: utter_dome", "flow.unknown_response"),
+        ("utter_ask_amount:", "utter_ask_amuont:", "flow.no_question"),
+        ("next: [{if: slots.colour,", "next: [{if: slots.color,", "condition.unknown_slot"),
+    ],
+)
+def test_what_a_misspelt_name_means_is_not_called_unused(
+    report: Report, written: str, misspelt: str, problem: str
+) -> None:
+    flow = FLOW + "        next: [{if: slots.colour, then: END}, {else: END}]\n"
+    domain = DOMAIN.replace("  utter_bye: [{text: Bye.}]\n", "")
+    (found,) = report(
+        flow.replace(written, misspelt), domain.replace(written, misspelt), with_unused=True
+    )
+    assert f": {problem}: " in found
+    assert "; did you mean '" in found
+
+
+@pytest.mark.parametrize(
     ("text", "count"),
     [("{amuont}", 1), ("{{amuont}}", 0), ("{context.x}", 0), ("{amount}", 0), ("{balance}", 0)],
 )
