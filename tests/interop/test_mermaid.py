@@ -5,12 +5,16 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from mock_server.cli import main
 from mock_server.diagrams.chart import Arrow, Chart, Node, NodeKind
 from mock_server.diagrams.mermaid import as_mermaid, as_one_mermaid
+
+if TYPE_CHECKING:
+    from tests.interop.conftest import Install
 
 REQUIREMENT = "mermaid@11.4.1"
 # Without a browser there is nothing to purify; the parser asks for it all the same.
@@ -33,33 +37,22 @@ Parse = Callable[[Sequence[str]], list[str]]
 
 
 @pytest.fixture(scope="session")
-def parse(request: pytest.FixtureRequest) -> Parse:
+def parse(install: "Install") -> Parse:
     """The kind of diagram that each text is, or what is wrong with it."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("node and npm are not here")
-    assert request.config.cache
-    folder = Path(request.config.cache.mkdir(REQUIREMENT.replace("@", "-")))
-    script = folder / "parse.mjs"
-    if not script.exists():
-        line = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
-        made = subprocess.run(
-            [*line, "--prefix", str(folder), REQUIREMENT],
-            capture_output=True,
-            timeout=300,
-            check=False,
-        )
-        if made.returncode:
-            pytest.skip(f"{REQUIREMENT} cannot be installed here")
-    script.write_text(PARSE, encoding="utf-8")
+    line = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+    folder = install(REQUIREMENT, lambda folder: [[*line, "--prefix", str(folder), REQUIREMENT]])
 
     def judged(texts: Sequence[str]) -> list[str]:
         done = subprocess.run(
-            [node, str(script)],
+            [node, "--input-type=module", "--eval", PARSE],
+            cwd=folder,
             input=json.dumps(texts),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=True,
         )
         verdicts: list[str] = json.loads(done.stdout)

@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+
+if TYPE_CHECKING:
+    from tests.interop.conftest import InstallPython
 
 REQUIREMENT = "rasa-sdk==3.21.1"
 BANK = "starterpack-retail-banking-en"
@@ -88,20 +91,9 @@ NAMES = ("greet", "break", "refuse", "forget", "remember", "nowhere")
 
 
 @pytest.fixture(scope="session")
-def python_with_rasa_sdk(request: pytest.FixtureRequest) -> Path:
-    """An interpreter with rasa-sdk, made once and kept in pytest's cache."""
-    assert request.config.cache
-    folder = Path(request.config.cache.mkdir(REQUIREMENT.replace("==", "-")))
-    python = folder / "bin" / "python"
-    is_complete = folder / "is-complete"
-    if not is_complete.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        line = [str(python), "-m", "pip", "install", "--quiet", REQUIREMENT]
-        made = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
-        if made.returncode:
-            pytest.skip(f"{REQUIREMENT} cannot be installed here")
-        is_complete.touch()
-    return python
+def python_with_rasa_sdk(install_python: "InstallPython") -> Path:
+    """An interpreter with rasa-sdk."""
+    return install_python(REQUIREMENT)
 
 
 @dataclass
@@ -147,7 +139,7 @@ def serving(*arguments: str | Path) -> Generator[Talk]:
             yield talk
         finally:
             process.terminate()
-            _, talk.log = process.communicate(timeout=30)
+            _, talk.log = process.communicate(timeout=60)
 
 
 def small_project(folder: Path, python: Path, server: str = "kind: child") -> Path:
@@ -223,7 +215,7 @@ def test_child_answers_fails_and_is_restarted(tmp_path: Path, python_with_rasa_s
             assert failed.data["error_info"] == {"action": f"action_{name}"}
         code = project / "actions" / "all.py"
         code.write_text(ACTIONS.replace('"Ada"', '"Grace"'), encoding="utf-8")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while (again := talk.say("/StartFlow(greet)")).data["slots"] != {"name": "Grace"}:
             assert time.monotonic() < deadline, again
     assert "replied 500" in talk.log
@@ -235,9 +227,11 @@ def test_child_answers_fails_and_is_restarted(tmp_path: Path, python_with_rasa_s
 @pytest.mark.timeout(400)
 def test_server_of_endpoints_yml_is_asked(tmp_path: Path, python_with_rasa_sdk: Path) -> None:
     project = small_project(tmp_path, python_with_rasa_sdk, "kind: endpoint")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # Held until the test is over, and listened on by nobody: the server may have it, nobody else.
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port = held.getsockname()[1]
     endpoints = project / "endpoints.yml"
     url = f"http://127.0.0.1:{port}/webhook"
     endpoints.write_text(f"{endpoints.read_text()}action_endpoint: {{url: {url}}}\n")
@@ -252,13 +246,14 @@ def test_server_of_endpoints_yml_is_asked(tmp_path: Path, python_with_rasa_sdk: 
             start_new_session=True,
         )
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while talk.say("/StartFlow(greet)").state != "completed":
                 assert time.monotonic() < deadline
             assert talk.say("/StartFlow(greet)").data["slots"] == {"name": "Ada"}
         finally:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
+            held.close()
     assert f"{url} cannot be had" in talk.log
 
 

@@ -2,30 +2,22 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.interop.conftest import InstallPython
 
 CLIENT = Path(__file__).with_name("client_0326.py")
 REQUIREMENT = "a2a-sdk==0.3.26"
 
 
 @pytest.fixture(scope="session")
-def python_with_the_sdk(request: pytest.FixtureRequest) -> Path:
-    """An interpreter with that SDK, made once and kept in pytest's cache."""
-    assert request.config.cache
-    folder = Path(request.config.cache.mkdir("a2a-sdk-0.3.26"))
-    python = folder / "bin" / "python"
-    is_complete = folder / "is-complete"
-    if not is_complete.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        line = [str(python), "-m", "pip", "install", "--quiet", REQUIREMENT]
-        made = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
-        if made.returncode:
-            pytest.skip(f"{REQUIREMENT} cannot be installed here")
-        is_complete.touch()
-    return python
+def python_with_the_sdk(install_python: "InstallPython") -> Path:
+    """An interpreter with that SDK."""
+    return install_python(REQUIREMENT)
 
 
 @pytest.mark.timeout(400)
