@@ -88,11 +88,9 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def interruptible() -> Generator[None]:
-    """Lets what the tests start be interrupted: what a shell puts in its background cannot be."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+def interruptible() -> None:
+    """Lets what the tests start be interrupted, also where a shell runs them in its background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
