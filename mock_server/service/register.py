@@ -42,14 +42,14 @@ class Register:
             raise rpc_errors.unknown_task(message.task_id)
         return context_id
 
-    def task_of(self, message: Message) -> Task:
+    def task_of(self, message: Message, context_id: str) -> Task:
         """A new task, or the one that the message names, where the profile goes on with it.
 
         Raises:
             RpcError: the named task does not wait for a message.
         """
         if not (message.task_id and self._profile.continues_tasks):
-            return submitted(self._world.make_id(), message, message.task_id)
+            return submitted(self._world.make_id(), context_id, message)
         match self.find(message.task_id):
             case LiveTask():
                 raise rpc_errors.unsupported()

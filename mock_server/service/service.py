@@ -4,7 +4,7 @@ Everything here runs on one event loop. What must not be interleaved is written 
 above all from the look-up of a repeated message to the entry of the new one (TURN-5).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -205,10 +205,8 @@ class Service:
         """Put the message in its context's queue, or find what it was answered with."""
         if not admits_output(operation.accepted_output_modes):
             raise rpc_errors.content_type_not_supported()
-        message = replace(
-            operation.message, context_id=self._register.context_of(operation.message)
-        )
-        key = (message.context_id or "", message.message_id)
+        message = operation.message
+        key = (self._register.context_of(message), message.message_id)
         if self._turns.is_in_flight(key):
             logger.warning(
                 "a2a_server.sanic_app.message_in_flight_conflict",
@@ -232,7 +230,7 @@ class Service:
     ) -> LiveTask:
         if self._is_closing:
             raise rpc_errors.shutting_down()
-        live = self._open(reading.message, checked)
+        live = self._open(reading.message, key[0], checked)
         if not self._is_ready:
             return self._turns.refuse(live, NOT_READY)
         if not self.conversations.has_room_for(key[0]):
@@ -243,7 +241,7 @@ class Service:
             self.traces.keep(trace_id, turn)
         return self._turns.begin(turn, key, reading, operation.authorized_until)
 
-    def _open(self, message: Message, checked: Checked | None) -> LiveTask:
-        task = self._register.task_of(message)
+    def _open(self, message: Message, context_id: str, checked: Checked | None) -> LiveTask:
+        task = self._register.task_of(message, context_id)
         self.push.open(task, checked)
         return LiveTask(task, self.push.tell)

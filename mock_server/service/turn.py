@@ -69,7 +69,7 @@ class Turn:
             if self._handling.is_stuck:
                 await asyncio.Event().wait()
             await self._advance(await self._generated(self._understood(reading)))
-            self._close(self._handling.forced_state or task_state(self._outcome()))
+            self._close(self._handling.forced_state)
         except Exception:
             # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
             logger.exception(
@@ -173,12 +173,14 @@ class Turn:
 
     def _close(
         self,
-        state: TaskState,
+        forced_state: TaskState | None,
         *,
         reason: CancelReason = CancelReason.USER,
         failure: Failure | None = None,
     ) -> None:
+        """Publish the last update; without a `forced_state`, the table of states decides."""
         task, outcome = self.live.task, self._outcome()
+        state = forced_state or task_state(outcome)
         if self._handling.trace_id:
             self.trace = TracedTurn(
                 tuple(self._events), self._before, self.conversation.state, outcome

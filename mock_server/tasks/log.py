@@ -29,23 +29,22 @@ class ArtifactUpdate:
 Update: TypeAlias = StatusUpdate | ArtifactUpdate
 
 
-def submitted(task_id: str, message: Message, previous_task_id: str | None = None) -> Task:
-    """The task that `message`, whose `context_id` is known, opens."""
-    stamped = replace(message, task_id=task_id)
-    metadata = {"previousTaskId": previous_task_id} if previous_task_id else {}
+def submitted(task_id: str, context_id: str, message: Message) -> Task:
+    """The task that `message` opens; one that it names is a task before it."""
+    stamped = replace(message, task_id=task_id, context_id=context_id)
     return Task(
         id=task_id,
-        context_id=message.context_id or "",
+        context_id=context_id,
         status=Status(TaskState.SUBMITTED),
         history=(stamped,),
-        metadata={**metadata},
+        metadata={"previousTaskId": message.task_id} if message.task_id else {},
     )
 
 
 def continued(task: Task, message: Message, at: datetime) -> Task:
     """Return `task` as it goes on with `message`; what it asked moves to the history."""
     asked = (task.status.message,) if task.status.message else ()
-    stamped = replace(message, task_id=task.id)
+    stamped = replace(message, task_id=task.id, context_id=task.context_id)
     return replace(
         task, status=Status(TaskState.WORKING, at), history=(*task.history, *asked, stamped)
     )

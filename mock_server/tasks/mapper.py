@@ -18,7 +18,7 @@ The patterns of rules 2-4 never listen: their frames are gone when the turn ends
 active when they were activated during the turn.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mock_server.dialogue.assistant import RejectedScope
@@ -82,7 +82,7 @@ def candidates(turn: TurnOutcome) -> tuple[Rule, ...]:
 
 def activated(turn: TurnOutcome, pattern: str) -> Frame | None:
     """The last frame of `pattern` that this turn put on the stack."""
-    return next((frame for frame in reversed([*_pushed(turn)]) if frame.flow_id == pattern), None)
+    return next((frame for frame in reversed(_pushed(turn)) if frame.flow_id == pattern), None)
 
 
 def active_flow(stack: tuple[Frame, ...]) -> str | None:
@@ -90,13 +90,8 @@ def active_flow(stack: tuple[Frame, ...]) -> str | None:
     return next((frame.flow_id for frame in reversed(stack) if not frame.is_pattern), None)
 
 
-def _pushed(turn: TurnOutcome) -> Iterator[Frame]:
-    for event in turn.events:
-        match event:
-            case FramePushed(frame=frame) | FrameInserted(frame=frame):
-                yield frame
-            case _:
-                pass
+def _pushed(turn: TurnOutcome) -> list[Frame]:
+    return [event.frame for event in turn.events if isinstance(event, (FramePushed, FrameInserted))]
 
 
 def _is_unauthorized(turn: TurnOutcome) -> bool:

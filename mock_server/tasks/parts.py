@@ -16,7 +16,8 @@ from mock_server.records import record
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import DataPart, Message, Part, TextPart
 
-SLOTS_LINE = re.compile(r"^[ \t]*SLOTS:[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
+SLOTS_MARKER = "SLOTS:"
+SLOTS_LINE = re.compile(r"^[ \t]*" + SLOTS_MARKER + r"[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
 FENCE = "```json"
 NULL_WORDS = frozenset({"none", "null", "undefined"})
 SLOTS_KEY = "slots"
@@ -91,6 +92,9 @@ def seeds(assistant: Assistant, slots: Slots) -> Seeds:
 
 
 def _strip_lines(text: str, found: list[Slots]) -> str:
+    if SLOTS_MARKER not in text:
+        return text
+
     def take(line: re.Match[str]) -> str:
         slots = _slots_of(line[1])
         if slots is None:

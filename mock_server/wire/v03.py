@@ -107,10 +107,12 @@ def _stream(request: types.SendStreamingMessageRequest) -> Operation:
 
 
 def _turn(params: types.MessageSendParams) -> SendMessage:
-    configuration = params.configuration or types.MessageSendConfiguration()
+    message, configuration = decode_message(params.message), params.configuration
+    if configuration is None:
+        return SendMessage(message, request_metadata=params.metadata)
     push = configuration.push_notification_config
     return SendMessage(
-        message=decode_message(params.message),
+        message=message,
         is_blocking=configuration.blocking is not False,
         request_metadata=params.metadata,
         history_length=configuration.history_length,

@@ -21,8 +21,8 @@ from mock_server.tasks.task import (
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
-HELLO = Message("m1", Role.USER, (TextPart("hello"),), context_id="c1")
-TASK = submitted("t1", HELLO)
+HELLO = Message("m1", Role.USER, (TextPart("hello"),))
+TASK = submitted("t1", "c1", HELLO)
 
 
 def said(text: str) -> Message:
@@ -36,12 +36,12 @@ def chunk(text: str, *, appends: bool = False, artifact_id: str = "a1") -> Artif
 @pytest.mark.req("OUT-5")
 def test_submitted_task_holds_the_users_message() -> None:
     assert TASK.status == Status(TaskState.SUBMITTED)
-    assert TASK.history == (replace(HELLO, task_id="t1"),)
+    assert TASK.history == (replace(HELLO, task_id="t1", context_id="c1"),)
 
 
 @pytest.mark.req("TURN-2")
 def test_task_names_the_one_that_the_message_followed() -> None:
-    assert submitted("t2", HELLO, "t1").metadata == {"previousTaskId": "t1"}
+    assert submitted("t2", "c1", replace(HELLO, task_id="t1")).metadata == {"previousTaskId": "t1"}
     assert TASK.metadata == {}
 
 

@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
 def live_task() -> LiveTask:
-    return LiveTask(submitted("t", Message("m", Role.USER, (), context_id="c")))
+    return LiveTask(submitted("t", "c", Message("m", Role.USER, ())))
 
 
 def no_time() -> datetime:
