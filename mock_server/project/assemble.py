@@ -10,6 +10,7 @@ from mock_server.dialogue.stubs import action_of
 from mock_server.errors import Problem, ProjectError
 from mock_server.project.agents import read_agents, with_agents
 from mock_server.project.builtin import builtin
+from mock_server.project.code import check_code
 from mock_server.project.config import read_config
 from mock_server.project.domain import Domain, read_domain
 from mock_server.project.findings import Findings
@@ -112,6 +113,7 @@ def assemble_sources(
             sources.flows.values(), sources.mock.values(), sources.code.values(), base.responses
         )
         check_usage(assistant, domain, mentions, texts, found)
+        check_code(sources.code, assistant.slots, found)
     return Assembled(
         assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
     )

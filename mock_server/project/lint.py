@@ -18,7 +18,7 @@ from mock_server.dialogue.stack import called_flows
 from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
 from mock_server.project.condition_check import check_condition
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings, nearest, suggestion
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.payloads import check_payload
 
@@ -43,7 +43,9 @@ def lint(
         _check_mention(assistant, mention, found)
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
     begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
-    begun |= {m.name for m in mentions if m.kind is MentionKind.FLOW} | called
+    named = {m.name for m in mentions if m.kind is MentionKind.FLOW}
+    # A flow that a misspelt name means is begun as soon as that is mended.
+    begun |= called | named | {nearest(name, flows) or "" for name in named - flows.keys()}
     for flow in flows.values():
         _check_startable(flow, flow.id in begun, found)
         _check_call_cycle(flow, assistant.flows, found)

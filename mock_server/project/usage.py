@@ -1,7 +1,7 @@
 """What a project defines and never uses, and what it uses and nobody wrote."""
 
 import re
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from mock_server.dialogue.assistant import Assistant
@@ -14,6 +14,12 @@ from mock_server.project.mentions import Mention, MentionKind
 
 WORD = re.compile(r"\w+")
 SLOT = re.compile(r"\bslots\.(\w+)")
+SLOTS_OF: Mapping[MentionKind, re.Pattern[str]] = {
+    MentionKind.CONDITION: SLOT,
+    MentionKind.GUARD: SLOT,
+    MentionKind.PAYLOAD: re.compile(r"(\w+)\s*="),
+    MentionKind.TEXT: HOLE,
+}
 # Default actions of Rasa that only rules and stories use.
 CLASSIC_ACTIONS = frozenset(
     {
@@ -71,9 +77,14 @@ def _words(texts: Iterable[str]) -> set[str]:
 
 
 def _slots(mentions: Iterable[Mention]) -> set[str]:
-    """The slots that the conditions look at, whether there are such or not."""
-    conditions = (m.name for m in mentions if m.kind in {MentionKind.CONDITION, MentionKind.GUARD})
-    return {name for condition in conditions for name in SLOT.findall(condition)}
+    """The slots that conditions, texts and buttons name, whether there are such or not."""
+    return {
+        name
+        for mention in mentions
+        if mention.kind in SLOTS_OF
+        for name in SLOTS_OF[mention.kind].findall(mention.name)
+        if name
+    }
 
 
 def _meant(known: Collection[str], named: Iterable[str]) -> set[str]:

@@ -84,6 +84,10 @@ def test_missing_folder_is_unreadable(tmp_path: Path, capsys: pytest.CaptureFixt
 # What is wrong with each public assistant, looked at one by one; an A2A server's own wishes aside.
 TRUE_PROBLEMS = {
     "starterpack-retail-banking-en": [
+        # The domain has `card`, and neither `card_number` nor `card_found`.
+        ("actions/action_check_card_existence.py", 18, "action.unknown_slot"),
+        ("actions/action_check_card_existence.py", 32, "action.unknown_slot"),
+        ("actions/action_update_card_status.py", 18, "action.unknown_slot"),
         # `if: False`, and no other flow calls or links it.
         ("data/transfers/remove_payee.yml", 2, "flow.never_starts"),
         # Nothing collects `address`, `sort_code` or `payee_name_to_remove`.
@@ -102,6 +106,8 @@ TRUE_PROBLEMS = {
         ("data/flows/remove_contact.yml", 11, "condition.type"),
     ],
     "calm-summit-masterclass-assistant": [
+        # A left-over of Rasa's tutorial: `has_sufficient_funds` is no slot.
+        ("actions/actions.py", 22, "action.unknown_slot"),
         # `next: END` stands beside `then` of a branch, where nothing reads it.
         ("data/flows.yml", 26, "flow.branch_key"),
         ("data/flows.yml", 28, "flow.branch_key"),

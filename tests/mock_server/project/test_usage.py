@@ -55,6 +55,25 @@ def test_action_that_nobody_wrote_is_warned_of(report: Report) -> None:
     assert report(FLOW, DOMAIN, code="class Other: pass", mock="actions: {action_pay: {}}") == []
 
 
+CODE = """\
+class Pay:
+    def name(self): return "action_pay"
+    def run(self, dispatcher, tracker, domain):
+        colour = tracker.get_slot("colour")
+        color = tracker.get_slot('color')  # not get_slot("balance")
+        return [SlotSet("amuont", 1), SlotSet(key="amuont", value=2), SlotSet("amount", 3)]
+"""
+
+
+def test_slots_that_only_the_code_knows_are_warned_of(report: Report) -> None:
+    assert report(FLOW, DOMAIN, code=CODE) == [
+        "warning actions.py:5: action.unknown_slot: this reads slot 'color', which the domain does not "
+        "have: it is always None; did you mean 'colour'?",
+        "warning actions.py:6: action.unknown_slot: this sets slot 'amuont', which the domain does not "
+        "have: nothing comes of it; did you mean 'amount'?",
+    ]
+
+
 def test_nothing_is_called_unused_in_a_project_with_errors(report: Report) -> None:
     (found,) = report(FLOW.replace("collect: amount", "collect: amuont"), DOMAIN, with_unused=True)
     assert found.startswith("flows.yml:5: flow.unknown_slot")
@@ -66,6 +85,7 @@ def test_nothing_is_called_unused_in_a_project_with_errors(report: Report) -> No
         ("action: utter_done", "action: utter_dome", "flow.unknown_response"),
         ("utter_ask_amount:", "utter_ask_amuont:", "flow.no_question"),
         ("next: [{if: slots.colour,", "next: [{if: slots.color,", "condition.unknown_slot"),
+        ("colour: {type: text}", "colou: {type: text}", "condition.unknown_slot"),
     ],
 )
 def test_what_a_misspelt_name_means_is_not_called_unused(
