@@ -3,11 +3,11 @@
 import argparse
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mock_server.errors import Problem, ProjectError, Severity
+from mock_server.printing import print_lines
 from mock_server.project.assemble import sorted_problems
 from mock_server.project.load import load_assistant
 
@@ -20,11 +20,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the problems of a project; 0: none, 1: some, 2: there is no such project."""
     problems = problems_of(arguments.project, os.environ)
     if arguments.json:
-        _print(json.dumps([_as_json(problem) for problem in problems], indent=2))
+        print_lines(json.dumps([_as_json(problem) for problem in problems], indent=2))
     else:
-        for problem in problems:
-            _print(_line(problem))
-        _print(_summary(problems))
+        print_lines(*map(_line, problems), _summary(problems))
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if any(problem.code in UNREADABLE for problem in errors):
         return EXIT_UNREADABLE
@@ -65,7 +63,3 @@ def _summary(problems: Sequence[Problem]) -> str:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")

@@ -1,50 +1,77 @@
 """The command `a2a-mock`: what it accepts; each command's work is in the module of its name."""
 
-import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
 
 from mock_server import argument_types
+from mock_server.cli_serve import DEFAULT_PORT, add_serve
+from mock_server.command_parser import Commands, Parser, Version, add_command
+from mock_server.errors import OutputLost
 from mock_server.profiles import PROFILES, RASA
 
-# argparse has no public name for what add_subparsers returns
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # pyright: ignore[reportPrivateUsage]
-
+EXIT_OK = 0
 EXIT_UNREAD = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
-DEFAULT_PORT = 5005
-DEFAULT_MAX_BODY = 10 * 1024 * 1024
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run `a2a-mock` with `argv` and return its exit status."""
-    arguments = _parser().parse_args(argv)
-    command = import_module(f"mock_server.{arguments.command}")
+def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
+    """Run `a2a-mock` with `argv` and return its exit status.
+
+    `when_ready` is called once all is read and imported, right before the command runs.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    status = EXIT_OK
+    # the server prints from within its tasks, so that what went wrong may come in a group
     try:
-        status = command.run(arguments)
-        sys.stdout.flush()
-        return status
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone; what is buffered must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_UNREAD
+        status = _run(words, when_ready)
+    except* OutputLost as group:
+        _complain(f"a2a-mock: {_first(group)}")
+        status = EXIT_USAGE
+    except* BrokenPipeError:
+        status = EXIT_UNREAD
+    except* KeyboardInterrupt:
+        status = EXIT_INTERRUPTED
+    return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _run(words: list[str], when_ready: Callable[[], None]) -> int:
+    for number, word in enumerate(words, 1):
+        # what is no text in the terminal's encoding would go out as lone surrogates
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            encoding = sys.getfilesystemencoding()
+            _complain(
+                f"a2a-mock: argument {number}, {os.fsencode(word)!r}, is no text in {encoding}"
+            )
+            return EXIT_USAGE
+    arguments = command_parser().parse_args(words)
+    command = import_module(f"mock_server.{arguments.command}")
+    when_ready()
+    return command.run(arguments)
+
+
+def _first(group: BaseExceptionGroup[OutputLost]) -> OutputLost:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _complain(text: str) -> None:
+    from mock_server.printing import complain
+
+    complain(text)
+
+
+def command_parser() -> Parser:
+    parser = Parser(
         prog="a2a-mock",
         description="An A2A sub agent that runs a Rasa assistant's flows: no licence, no model.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_serve(commands)
+    add_serve(commands)
     _add_check(commands)
     _add_talk(commands)
     _add_test(commands)
@@ -54,91 +81,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_serve(commands: Commands) -> None:
-    serve = commands.add_parser("serve", help="serve a project as an A2A sub agent")
-    serve.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
-    serve.add_argument("--interface", default="127.0.0.1", help="address to listen on")
-    serve.add_argument(
-        "--port", type=argument_types.port, default=DEFAULT_PORT, help="0 picks a free one"
-    )
-    serve.add_argument("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
-    serve.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
-    serve.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
-    serve.add_argument(
-        "--relax", action="store_true", help="supply the session_config and description it lacks"
-    )
-    serve.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
-    serve.add_argument("--url", help="address that the card gives to clients")
-    serve.add_argument("--ssl-certificate", type=Path, metavar="FILE", help="serve HTTPS with it")
-    serve.add_argument("--ssl-keyfile", type=Path, metavar="FILE", help="its private key")
-    serve.add_argument(
-        "--ssl-password", metavar="VAR", help="the variable that holds the key's password"
-    )
-    serve.add_argument(
-        "--auth-token-env",
-        metavar="VAR",
-        help="the variable that holds Rasa's token for /status and /model",
-    )
-    serve.add_argument(
-        "--load-delay",
-        type=argument_types.seconds,
-        default=0.0,
-        metavar="SECONDS",
-        help="how long no model is loaded: placeholder card, failing turns",
-    )
-    serve.add_argument(
-        "--max-body",
-        type=argument_types.byte_count,
-        default=DEFAULT_MAX_BODY,
-        metavar="BYTES",
-        help="longest request that is read (default 10 MiB)",
-    )
-    serve.add_argument(
-        "--log-format", choices=["text", "json"], default="text", help="how stderr is written"
-    )
-    serve.add_argument(
-        "--allow-local-push",
-        action="store_true",
-        help="let push notifications go to this machine, where a real server sends none",
-    )
-    serve.add_argument(
-        "--push-authorization",
-        choices=["on", "off"],
-        default="on",
-        help="off: no Authorization header on push notifications, as a2a-sdk 0.3.26",
-    )
-    serve.add_argument(
-        "--watch", action="store_true", help="serve each version of the project that is saved"
-    )
-    serve.add_argument(
-        "--watch-card", action="store_true", help="the card follows, too (implies --watch)"
-    )
-    serve.add_argument(
-        "--on-reload",
-        choices=["preserve", "clean"],
-        default="preserve",
-        help="whether a conversation in a changed flow goes on or begins anew",
-    )
-    serve.add_argument(
-        "--admin-token-env",
-        metavar="VAR",
-        help="the variable that holds the token for /__admin, which it needs off loopback",
-    )
-    serve.add_argument(
-        "--seed", type=int, metavar="N", help="the same ids and the same chance in every run"
-    )
-
-
 def _add_check(commands: Commands) -> None:
-    check = commands.add_parser("check", help="report every problem of a project as file:line")
+    check = add_command(
+        commands,
+        "check",
+        "report every problem of a project as file:line",
+        "a2a-mock check my-assistant",
+    )
     check.add_argument("project", type=Path)
     check.add_argument("--json", action="store_true", help="print the problems as JSON")
 
 
 def _add_talk(commands: Commands) -> None:
-    talk = commands.add_parser(
+    talk = add_command(
+        commands,
         "talk",
-        help="talk to a project, a message a line, no network",
+        "talk to a project, a message a line, no network",
+        "a2a-mock talk my-assistant --trace",
+        "a2a-mock talk my-assistant --json < messages.txt",
         description="Talk to a project, a message a line, without a network. Delays are skipped.",
     )
     talk.add_argument("project", type=Path)
@@ -148,9 +108,11 @@ def _add_talk(commands: Commands) -> None:
 
 
 def _add_test(commands: Commands) -> None:
-    test = commands.add_parser(
+    test = add_command(
+        commands,
         "test",
-        help="run a project's e2e test files, no network",
+        "run a project's e2e test files, no network",
+        "a2a-mock test my-assistant --junit report.xml",
         description="Run Rasa's end-to-end test files. Exit status 1 if a test case fails.",
     )
     test.add_argument("project", type=Path)
@@ -166,9 +128,11 @@ def _add_test(commands: Commands) -> None:
 
 
 def _add_graph(commands: Commands) -> None:
-    graph = commands.add_parser(
+    graph = add_command(
+        commands,
         "graph",
-        help="draw a project's flows",
+        "draw a project's flows",
+        "a2a-mock graph my-assistant --format svg --output pictures",
         description="Draw a project's flows, as Mermaid text or as SVG.",
     )
     graph.add_argument("project", type=Path)
@@ -180,9 +144,11 @@ def _add_graph(commands: Commands) -> None:
 
 
 def _add_new(commands: Commands) -> None:
-    new = commands.add_parser(
+    new = add_command(
+        commands,
         "new",
-        help="begin a project of one's own",
+        "begin a project of one's own",
+        "a2a-mock new my-assistant",
         description="Write a small project that passes `a2a-mock check` and `a2a-mock test`.",
     )
     new.add_argument("directory", type=Path, help="to be made, or empty")
@@ -190,9 +156,11 @@ def _add_new(commands: Commands) -> None:
 
 
 def _add_replicas(commands: Commands) -> None:
-    replicas = commands.add_parser(
+    replicas = add_command(
+        commands,
         "replicas",
-        help="serve a project several times, behind a router",
+        "serve a project several times, behind a router",
+        "a2a-mock replicas my-assistant --replicas 3 --routing round-robin",
         description="Serve a project several times behind HAProxy, to try an orchestrator's "
         "routing. Each replica keeps its own conversations and tasks.",
     )
@@ -210,7 +178,9 @@ def _add_replicas(commands: Commands) -> None:
     replicas.add_argument(
         "--port", type=argument_types.port, default=DEFAULT_PORT, help="0 picks a free one"
     )
-    replicas.add_argument("--url", help="address that the card gives (default: the router's)")
+    replicas.add_argument(
+        "--url", type=argument_types.url, help="address that the card gives (default: the router's)"
+    )
     replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
     replicas.add_argument("--profile", choices=[*PROFILES], default=RASA.name)
     replicas.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
@@ -219,17 +189,3 @@ def _add_replicas(commands: Commands) -> None:
     replicas.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
     replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")
     replicas.add_argument("--log-format", choices=["text", "json"], default="text")
-
-
-class _Version(argparse.Action):
-    """Reads the version only when asked: importlib.metadata costs a directory scan."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        sys.stdout.write(f"{parser.prog} {version('a2a-inspect')}\n")
-        parser.exit()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,6 +2,7 @@
 
 MockError
 ├── ProjectError            the project folder cannot be served as it is; carries every Problem
+├── OutputLost              stdout takes no more
 ├── StartError              the server cannot start as it is told to
 ├── ConditionError          a condition that pypred cannot read
 ├── TemplateFailed          a text whose Jinja cannot be read or evaluated
@@ -71,6 +72,14 @@ class StartError(MockError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
+
+
+class OutputLost(MockError):
+    """`reason` is the system's: the disk is full, say."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"stdout cannot be written: {reason}; make room, or print elsewhere")
 
 
 class ConditionError(MockError):

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from mock_server.diagrams.chart import Chart, chart_of
 from mock_server.diagrams.mermaid import as_mermaid, as_one_mermaid
 from mock_server.diagrams.svg import as_svg
 from mock_server.errors import ProjectError, Severity
+from mock_server.printing import complain, print_bytes, print_lines
 from mock_server.project.findings import suggestion
 from mock_server.project.load import Project, load_assistant
 
@@ -24,20 +24,19 @@ def run(arguments: argparse.Namespace) -> int:
         project = load_assistant(arguments.project, environment=os.environ)
     except ProjectError as error:
         errors = (p for p in error.problems if p.severity is Severity.ERROR)
-        sys.stderr.writelines(f"{problem}\n" for problem in errors)
+        complain(*errors)
         return EXIT_UNREADABLE
     flows = project.assistant.flows
     if arguments.flow is not None and arguments.flow not in flows:
         mend = suggestion(arguments.flow, flows)
         text = f"{arguments.project}: there is no flow {arguments.flow!r}"
-        sys.stderr.write(f"{text}; {mend}\n" if mend else f"{text}\n")
+        complain(f"{text}; {mend}" if mend else text)
         return EXIT_PROBLEMS
     charts = charts_of(project, arguments.flow)
     if arguments.output is not None:
-        _write(charts, arguments.format, arguments.output)
-    else:
-        # As bytes: a picture is UTF-8, whatever the terminal is.
-        sys.stdout.buffer.write(draw(charts, arguments.format).encode())
+        return _write(charts, arguments.format, arguments.output)
+    # As bytes: a picture is UTF-8, whatever the terminal is.
+    print_bytes(draw(charts, arguments.format).encode())
     return 0
 
 
@@ -62,9 +61,14 @@ def _is_builtin(project: Project, flow_id: str) -> bool:
     return not Path(file).is_relative_to(project.folder)
 
 
-def _write(charts: Sequence[Chart], form: str, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for chart in charts:
-        file = folder / f"{chart.title}{ENDINGS[form]}"
-        file.write_text(draw([chart], form), encoding="utf-8")
-        sys.stdout.write(f"{file}\n")
+def _write(charts: Sequence[Chart], form: str, folder: Path) -> int:
+    drawn = {folder / f"{chart.title}{ENDINGS[form]}": draw([chart], form) for chart in charts}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in drawn.items():
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        complain(f"--output {folder}: this cannot be written: {error.strerror}; name another one")
+        return EXIT_UNREADABLE
+    print_lines(*map(str, drawn))
+    return 0

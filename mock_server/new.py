@@ -2,8 +2,9 @@
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
+
+from mock_server.printing import complain, print_lines
 
 EXIT_NOT_EMPTY = 1
 # In a wheel the examples lie inside the package, in a checkout beside it.
@@ -16,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Copy the template; 1: the directory holds something already, or cannot be written."""
     folder: Path = arguments.directory
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        sys.stderr.write(f"{folder}: this is not an empty directory; name one to be made\n")
+        complain(f"{folder}: this is not an empty directory; name one to be made")
         return EXIT_NOT_EMPTY
     try:
         shutil.copytree(
@@ -26,11 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
             dirs_exist_ok=True,
         )
     except OSError as error:
-        sys.stderr.write(f"{folder}: this cannot be written: {error.strerror or error}\n")
+        complain(f"{folder}: this cannot be written: {error.strerror or error}")
         return EXIT_NOT_EMPTY
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        sys.stdout.write(f"{file}\n")
-    sys.stdout.write(f"next: a2a-mock check {folder}, a2a-mock test {folder}\n")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    next_steps = f"next: a2a-mock check {folder}, a2a-mock test {folder}"
+    print_lines(*map(str, files), next_steps)
     return 0
 
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from mock_server.errors import StartError
+from mock_server.printing import complain, print_lines
 from mock_server.router import Routing, configuration, find_haproxy
 from mock_server.settings import bundled_bank, local_url
 from mock_server.web.listener import bind, port_of
@@ -41,10 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         haproxy = find_haproxy(arguments.haproxy)
         listener = bind(arguments.interface, arguments.port)
     except StartError as error:
-        sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
-        return EXIT_CONFIGURATION
-    except OSError as error:
-        sys.stderr.write(f"port {arguments.port} cannot be had: {error.strerror}; try --port\n")
+        complain(*error.problems)
         return EXIT_CONFIGURATION
     with listener:
         return asyncio.run(_until_signal(_serve(arguments, haproxy, listener)))
@@ -68,7 +66,7 @@ async def _serve(arguments: argparse.Namespace, haproxy: str, listener: socket.s
         try:
             replicas = await _start(arguments.replicas, line, processes)
         except StartError as error:
-            sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
+            complain(*error.problems)
             return EXIT_CONFIGURATION
         host, port = listener.getsockname()[:2]
         with listener:
@@ -142,9 +140,10 @@ async def _answers(host: str, port: int) -> bool:
 
 
 def _announce(url: str, routing: str, replicas: Sequence[Replica]) -> None:
-    sys.stdout.write(f"ready: {url} routing={routing} replicas={len(replicas)}\n")
-    sys.stdout.writelines(f"replica {r.number}: {r.url} pid={r.process.pid}\n" for r in replicas)
-    sys.stdout.flush()
+    print_lines(
+        f"ready: {url} routing={routing} replicas={len(replicas)}",
+        *(f"replica {r.number}: {r.url} pid={r.process.pid}" for r in replicas),
+    )
 
 
 async def _watch(replicas: Sequence[Replica], router: Process) -> int:
@@ -155,13 +154,11 @@ async def _watch(replicas: Sequence[Replica], router: Process) -> int:
         await asyncio.wait([routed, *served], return_when=asyncio.FIRST_COMPLETED)
         for ended in [task for task in served if task.done()]:
             replica = served.pop(ended)
-            sys.stderr.write(
-                f"replica {replica.number} at {replica.url} ended: status {ended.result()}\n"
-            )
+            complain(f"replica {replica.number} at {replica.url} ended: status {ended.result()}")
     if routed.done():
-        sys.stderr.write(f"the router ended: status {routed.result()}\n")
+        complain(f"the router ended: status {routed.result()}")
     else:
-        sys.stderr.write("no replica is left\n")
+        complain("no replica is left")
     return EXIT_FAILED
 
 

@@ -20,6 +20,7 @@ from mock_server.errors import ActionServerFailed, ProjectError, StartError
 from mock_server.garbage import settle_garbage
 from mock_server.llm.opening import open_language_model
 from mock_server.logs import configure_logging
+from mock_server.printing import complain, print_lines
 from mock_server.project.load import Project, content_hash, load_project
 from mock_server.project.model import load_model
 from mock_server.push.opening import open_notifier
@@ -52,19 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
         settings = read_settings(arguments, os.environ)
         configure_logging(sys.stderr, settings.log_format)
         project, tls = _load(settings)
-    except StartError as error:
-        sys.stderr.writelines(f"{problem}\n" for problem in error.problems)
-        return EXIT_CONFIGURATION
-    try:
         listener = bind(settings.interface, settings.port)
-    except OSError as error:
-        sys.stderr.write(_unbound(settings, error))
+    except StartError as error:
+        complain(*error.problems)
         return EXIT_CONFIGURATION
     try:
         with listener:
             asyncio.run(_serve(settings, project, listener, tls))
     except ActionServerFailed as error:
-        sys.stderr.write(f"{error}\n")
+        complain(error)
         return EXIT_CONFIGURATION
     return 0
 
@@ -117,13 +114,6 @@ def _read(settings: Settings) -> Project:
     )
 
 
-def _unbound(settings: Settings, error: OSError) -> str:
-    return (
-        f"port {settings.port} on {settings.interface} cannot be had: {error.strerror}; "
-        "choose another with --port\n"
-    )
-
-
 async def _serve(
     settings: Settings, project: Project, listener: socket.socket, tls: ssl.SSLContext | None
 ) -> None:
@@ -164,7 +154,7 @@ async def _serve_with(
     is_late = settings.load_delay_seconds > 0
     flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
     site = _site(settings, project, url)
-    ready = f"ready: {here} profile={settings.profile.name} flows={flows}\n"
+    ready = f"ready: {here} profile={settings.profile.name} flows={flows}"
     feed = Feed()
     faults = arm_faults(project.initial_faults, settings.seed, feed)
     async with (
@@ -197,7 +187,9 @@ async def _serve_with(
             stage.loading(settings.load_delay_seconds),
             _reloading(settings, project, service, actions, renew),
         ):
-            await serve_until_signal(Server(app, partial(_announce, ready), tls), service, listener)
+            await serve_until_signal(
+                Server(app, partial(print_lines, ready), tls), service, listener
+            )
 
 
 def _reloading(
@@ -240,8 +232,3 @@ def _site(settings: Settings, project: Project, url: str) -> Site:
         token=settings.auth_token,
         put_model=put_model,
     )
-
-
-def _announce(line: str) -> None:
-    sys.stdout.write(line)
-    sys.stdout.flush()

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from mock_server.e2e.model import Case
 from mock_server.e2e.report import Report, as_json, as_lines
 from mock_server.e2e.results import CaseResult, Outcome, play
 from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
+from mock_server.printing import complain, print_lines
 from mock_server.project.assemble import sorted_problems
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project, load_assistant
@@ -39,18 +39,18 @@ def run(arguments: argparse.Namespace) -> int:
         _complain_of(error.problems)
         return EXIT_UNREADABLE
     if not cases:
-        _complain(_no_cases(arguments.project, arguments.paths))
+        complain(_no_cases(arguments.project, arguments.paths))
         return EXIT_UNREADABLE
     try:
         report = _played(project, cases)
     except ActionServerFailed as error:
-        _complain(str(error))
+        complain(error)
         return EXIT_UNREADABLE
     try:
         if arguments.junit is not None:
             arguments.junit.write_text(as_xml(report), encoding="utf-8")
     except OSError as error:
-        _complain(f"{arguments.junit}: this cannot be written: {error.strerror}")
+        complain(f"{arguments.junit}: this cannot be written: {error.strerror}")
         return EXIT_UNREADABLE
     _write(report, arguments)
     return EXIT_FAILED if report.count(Outcome.FAILED) else 0
@@ -79,7 +79,7 @@ def _no_cases(project: Path, paths: Sequence[str]) -> str:
 
 
 def _played(project: Project, cases: Sequence[Case]) -> Report:
-    warn = _once(_complain)
+    warn = _once(complain)
     with acting(project) as outside:
         return play_all(project, cases, warn, outside)
 
@@ -125,10 +125,9 @@ def _stubbed(project: Project, case: Case) -> Project:
 
 def _write(report: Report, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        _print(json.dumps(as_json(report), indent=2))
-        return
-    for line in as_lines(report):
-        _print(line)
+        print_lines(json.dumps(as_json(report), indent=2))
+    else:
+        print_lines(*as_lines(report))
 
 
 def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
@@ -145,14 +144,4 @@ def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
 def _complain_of(problems: Iterable[Problem]) -> None:
     for problem in problems:
         is_warning = problem.severity is Severity.WARNING
-        _complain(f"{problem} (warning)" if is_warning else str(problem))
-
-
-def _complain(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-
-
-def _print(line: str) -> None:
-    # What the terminal's encoding lacks is escaped rather than refused.
-    encoding = sys.stdout.encoding
-    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        complain(f"{problem} (warning)" if is_warning else str(problem))

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from mock_server.dialogue.model import Json
 
 PENDING = 1000
+KINDS = ("turn", "fault", "faults", "reload", "model", "reset")
+# what a listener hears in the place of those that it was too slow for
+DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """`kind` is `turn`, `fault`, `faults`, `reload`, `model` or `reset`; `detail` is for JSON."""
+    """`kind` is one of KINDS or DROPPED; `detail` is for JSON."""
 
     kind: str
     detail: Mapping[str, Json]
@@ -51,7 +54,7 @@ class Listener:
             return None
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
-            return Happening("dropped", {"count": dropped})
+            return Happening(DROPPED, {"count": dropped})
         happening = self._pending.popleft()
         if not self._pending and not self._has_ended:
             self._has_more.clear()

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
+from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from mock_server.faults.effects import STRICT
-from mock_server.service.feed import Feed, Happening
+from mock_server.service.feed import DROPPED, KINDS, Feed, Happening
 from mock_server.tasks.json_text import encode_json
 from mock_server.web import sse
 from mock_server.web.admin_answers import query_as
@@ -19,12 +20,25 @@ class EventQuery(BaseModel):
     model_config = STRICT
     kinds: str | None = Field(
         default=None,
-        description="of turn, fault, faults, reload, model and reset, those wanted, with commas",
+        description=f"of {', '.join(KINDS)} those wanted, with commas",
     )
+
+    @field_validator("kinds")
+    @classmethod
+    def _is_known(cls, kinds: str | None) -> str | None:
+        unknown = () if kinds is None else sorted({*kinds.split(",")} - {*KINDS})
+        if unknown:
+            raise PydanticCustomError(
+                "kinds",
+                "{unknown} is no kind of event; expected some of {kinds}, with commas",
+                {"unknown": repr(unknown[0]), "kinds": ", ".join(KINDS)},
+            )
+        return kinds
 
     @property
     def wanted(self) -> frozenset[str] | None:
-        return None if self.kinds is None else frozenset(self.kinds.split(","))
+        """None for all; those that were too many to be told are told of in any case."""
+        return None if self.kinds is None else frozenset({*self.kinds.split(","), DROPPED})
 
 
 class EventDesk:

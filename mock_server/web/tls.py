@@ -22,10 +22,21 @@ def tls_context(certificate: Path, keyfile: Path | None, password: str | None) -
         # Without a password at hand, OpenSSL asks for it on the terminal.
         context.load_cert_chain(certificate, keyfile, password=lambda: password or "")
     except (OSError, ValueError) as error:
-        reason = error.reason if isinstance(error, ssl.SSLError) else None
         text = (
             f"--ssl-certificate {str(certificate)!r}: no certificate with its key can be read"
-            f" ({reason or 'wrong password'}); see --ssl-keyfile and --ssl-password"
+            f" ({_reason(error, certificate, keyfile)}); see --ssl-keyfile and --ssl-password"
         )
         raise StartError([text]) from error
     return context
+
+
+def _reason(error: Exception, certificate: Path, keyfile: Path | None) -> str:
+    """What OpenSSL says, where it says something."""
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return error.reason
+    if b"-----BEGIN CERTIFICATE-----" not in certificate.read_bytes():
+        return "it holds no certificate in PEM"
+    key = keyfile or certificate
+    if b"PRIVATE KEY-----" not in key.read_bytes():
+        return f"{key.name} holds no private key in PEM"
+    return "wrong password"

@@ -93,14 +93,14 @@ def in_turn(project: Path) -> Iterator[Router]:
 @pytest.fixture
 def client(sticky: Router) -> Iterator[httpx.Client]:
     """Of the sticky router; it keeps no cookies unless a test gives it some."""
-    with httpx.Client(base_url=sticky.url, timeout=20) as client:
+    with httpx.Client(base_url=sticky.url, timeout=60) as client:
         yield client
 
 
 @pytest.fixture
 def turning(in_turn: Router) -> Iterator[httpx.Client]:
     """Of the router that takes replicas in turn."""
-    with httpx.Client(base_url=in_turn.url, timeout=20) as client:
+    with httpx.Client(base_url=in_turn.url, timeout=60) as client:
         yield client
 
 
@@ -299,11 +299,11 @@ def test_dead_replica_is_reported_and_the_others_stop_cleanly(project: Path) -> 
         os.kill(router.replica_pids[1], signal.SIGKILL)
         report = router.process.stderr.readline()
         assert report == f"replica 2 at {router.replica_urls[1]} ended: status -9\n"
-        with httpx.Client(base_url=router.url, timeout=20) as client:
+        with httpx.Client(base_url=router.url, timeout=60) as client:
             for number in DIALOGUES:
                 assert said(send(client, "send money", f"alone-{number}")) == "To whom?"
         router.process.send_signal(signal.SIGINT)
-        _, log = router.process.communicate(timeout=30)
+        _, log = router.process.communicate(timeout=60)
     assert (router.process.returncode, log) == (0, "")
     for url in (router.url, router.replica_urls[0]):
         with pytest.raises(httpx.ConnectError):
@@ -315,7 +315,7 @@ def test_end_of_the_last_replica_ends_the_command(project: Path) -> None:
     with routing(project) as router:
         for pid in router.replica_pids:
             os.kill(pid, signal.SIGKILL)
-        _, log = router.process.communicate(timeout=30)
+        _, log = router.process.communicate(timeout=60)
     assert router.process.returncode == 1
     assert log.splitlines()[-1] == "no replica is left"
 
@@ -338,4 +338,4 @@ def test_port_in_use_is_one_line_and_status_2(project: Path) -> None:
         line = [sys.executable, "-m", "mock_server", "replicas", str(project), "--port", str(port)]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
-    assert re.fullmatch(rf"port {port} cannot be had: .*--port\n", ended.stderr)
+    assert re.fullmatch(rf"port {port} on '127.0.0.1' cannot be had: .*--port .*\n", ended.stderr)

@@ -46,7 +46,7 @@ Secret = Callable[[str], str]
 def serve(*arguments: str | Path) -> list[str]:
     """The lines of a start that fails."""
     line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", *map(str, arguments)]
-    ended = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "Traceback" not in ended.stderr
     return ended.stderr.splitlines()
@@ -258,7 +258,7 @@ def test_model_that_is_loaded_replaces_the_placeholder(
     configure(project, *(["agent_card_path: card.json"] if is_written else []))
     loading = run_mock(project, "--load-delay", "0.2")
     with loading as mock, httpx.Client(base_url=mock.url) as client:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while client.get("status").json()["model_id"] is None:
             assert time.monotonic() < deadline
         assert client.get("status").json()["model_file"] == project.name
@@ -382,7 +382,7 @@ def test_second_server_on_a_port_is_refused(run_mock: RunMock, project: Path) ->
     with run_mock(project) as mock:
         port = str(httpx.URL(mock.url).port)
         (told,) = serve(project, "--port", port)
-        assert told.startswith(f"port {port} on 127.0.0.1 cannot be had: ")
+        assert told.startswith(f"port {port} on '127.0.0.1' cannot be had: ")
         assert "--port" in told
 
 

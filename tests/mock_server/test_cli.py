@@ -1,11 +1,16 @@
 """The command line of a2a-mock, as a process."""
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from mock_server.cli import command_parser
+
+MINIMAL = str(Path(__file__).parents[2] / "examples" / "minimal")
 HEAVY = {"a2a", "httpx", "pydantic", "ruamel", "starlette", "structlog", "uvicorn", "watchfiles"}
 
 
@@ -39,19 +44,35 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert not HEAVY & set(run.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.parametrize("command", ["serve", "check", "talk", "test", "graph", "new", "replicas"])
+def test_examples_of_the_help_are_accepted(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command_parser().parse_args([command, "--help"])
+    examples = re.findall(r"^  a2a-mock ([^<\n]+)", capsys.readouterr().out, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert command_parser().parse_args(shlex.split(example)).command == command
+
+
 @pytest.mark.req("CLI-2")
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["serve", "--port", "99999"], "'99999' is no port: expected 0 to 65535"),
         (["serve", "--max-body", "0"], "'0' is no number of bytes above 0"),
-        (["dance"], "invalid choice: 'dance'"),
+        (["serve", "--url", "here"], "'here' is no URL: expected http://HOST:PORT/"),
+        (["serve", "--interface", "", "--port", "0"], "address of this machine with --interface"),
+        (["graph", MINIMAL, "--output", "/dev/null/x"], "name another one"),
+        (["dance"], "invalid choice: 'dance' "),
     ],
 )
 def test_wrong_words_are_told_with_status_2(words: list[str], told: str) -> None:
     refused = a2a_mock(*words)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert told in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
 
 
 def test_output_that_nobody_reads_ends_the_command_quietly(tmp_path: Path) -> None:

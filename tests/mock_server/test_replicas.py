@@ -33,7 +33,7 @@ def test_impossible_flag_is_a_usage_error(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["replicas", *flags])
-    assert "usage: a2a-mock replicas" in capsys.readouterr().err
+    assert "see a2a-mock replicas --help" in capsys.readouterr().err
 
 
 @pytest.mark.req("STICKY-1")

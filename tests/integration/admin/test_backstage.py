@@ -191,6 +191,17 @@ async def test_events_of_other_kinds_are_left_out(serving: Serving) -> None:
         assert [ids(detail) for _, detail in told] == [["mix-up"], [], ["again"], [], []]
 
 
+@pytest.mark.parametrize("kinds", ["turn,weather", "", "weather"])
+@pytest.mark.req("ADMIN-2")
+async def test_events_of_unknown_kinds_are_refused(serving: Serving, kinds: str) -> None:
+    async with serving() as mock:
+        refused = await mock.client.get("/__admin/events", params={"kinds": kinds})
+        assert refused.status_code == 422
+        [problem] = refused.json()["problems"]
+        assert problem["path"] == "kinds"
+        assert "expected some of turn, fault, faults, reload, model, reset" in problem["text"]
+
+
 @pytest.mark.req("ADMIN-2", "TURN-8")
 async def test_model_is_unloaded_and_loaded(serving: Serving) -> None:
     async with serving() as mock:

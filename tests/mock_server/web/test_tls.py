@@ -85,6 +85,11 @@ def test_wrong_password_is_told_and_not_asked_for(files: Path, given: str | None
     assert "wrong " not in told.replace("wrong password", "")
 
 
+def test_file_that_is_no_certificate_is_named_as_such(files: Path) -> None:
+    (files / "card.json").write_text("{}")
+    assert "it holds no certificate in PEM" in problems_of(files / "card.json", None, None)
+
+
 @pytest.mark.parametrize("keyfile", ["other.pem", "cert.pem", None])
 def test_key_of_another_certificate_is_told(files: Path, keyfile: str | None) -> None:
     named = None if keyfile is None else files / keyfile
