@@ -59,8 +59,3 @@ class SessionGiven(Message):
     """A saved session to reopen in the place of what is shown."""
 
     path: "Path"
-
-
-@dataclass
-class OptionsChanged(Message):
-    """The slots or shapes of the next turn were edited."""

@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.core.saved.card_store import SeenCard
+from inspector.tui.ask_line import AskLine
 from inspector.tui.board import Board
 from inspector.tui.cards.card_blocks import EXAMPLE, Difference, card_lines, marked, raw_lines
 from inspector.tui.drawing import ink
@@ -37,8 +38,7 @@ class CardScreen(Screen["str | None"]):
 
     CSS_PATH = "card.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        Binding("c,f3", "dismiss(None)", "Back", show=False),
+        Binding("escape,c,f3", "dismiss(None)", "Back", show=False),
         Binding("r,f,f5", "fetch", "Fetch again", show=False),
         Binding("a", "watch", "Fetch every few seconds, or no longer", show=False),
         Binding("p", "raw", "Raw or rendered", show=False),
@@ -70,18 +70,18 @@ class CardScreen(Screen["str | None"]):
         self._timer: Timer | None = None
         self._lines: list[Block] = []
         self._found: list[int] = []
+        self._needle = ""
 
     def compose(self) -> ComposeResult:
         yield BlockList(
             wraps=True, follows=False, id="card", empty="No card has come yet: r fetches it."
         )
-        yield Input(id="search", compact=True, placeholder="search")
+        yield AskLine(id="search")
         yield Static("", id="note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(BlockList).border_title = "Card"
-        self.query_one(Input).cursor_blink = False
         self._timer = self.set_interval(INTERVAL_SECONDS, self._fetch, pause=True)
         self._draw(from_start=True)
 
@@ -122,7 +122,7 @@ class CardScreen(Screen["str | None"]):
         return Difference(card_changes(last.card, card.card), since)
 
     def _mark(self, *, from_start: bool = False) -> None:
-        shown, self._found = marked(self._lines, self.query_one(Input).value)
+        shown, self._found = marked(self._lines, self._needle)
         pane = self.query_one(BlockList)
         if from_start:
             pane.open_at_start(shown)
@@ -134,8 +134,7 @@ class CardScreen(Screen["str | None"]):
         parts: list[tuple[str, str]] = []
         if self._is_watching:
             parts.append((f"fetched every {INTERVAL_SECONDS:g} s   ", ink.ACCENT))
-        needle = self.query_one(Input).value
-        if needle:
+        if needle := self._needle:
             place = self._place_found()
             style = ink.PLAIN if self._found else ink.WARN
             parts.append(
@@ -150,15 +149,6 @@ class CardScreen(Screen["str | None"]):
     def _place_found(self) -> int:
         cursor = self.query_one(BlockList).cursor
         return sum(1 for index in self._found if index <= cursor)
-
-    def action_back(self) -> None:
-        """Leave the search, then the screen."""
-        field = self.query_one(Input)
-        if field.has_class("-open"):
-            field.value = ""
-            self._close_search()
-        else:
-            self.dismiss(None)
 
     def action_fetch(self) -> None:
         self._fetch()
@@ -177,9 +167,7 @@ class CardScreen(Screen["str | None"]):
         self._draw(from_start=True)
 
     def action_search(self) -> None:
-        field = self.query_one(Input)
-        field.add_class("-open")
-        field.focus()
+        self.query_one(AskLine).ask("/", self._needle, "search")
 
     def action_next(self, by: int) -> None:
         """Go to the next line found, around the end."""
@@ -200,18 +188,23 @@ class CardScreen(Screen["str | None"]):
         if block is not None and block.name.startswith(EXAMPLE):
             self.dismiss(block.name.removeprefix(EXAMPLE))
 
-    @on(Input.Changed)
-    def take_needle(self) -> None:
+    @on(AskLine.Typed)
+    def take_needle(self, event: AskLine.Typed) -> None:
+        self._seek(event.text)
+
+    @on(AskLine.Dropped)
+    def drop_needle(self) -> None:
+        self._seek("")
+
+    @on(AskLine.Taken)
+    def keep_needle(self) -> None:
+        self.query_one(AskLine).close()
+
+    def _seek(self, needle: str) -> None:
+        """Mark the lines that have `needle`, and go to the next of them."""
+        self._needle = needle
         self._mark()
         pane = self.query_one(BlockList)
         if self._found and pane.cursor not in self._found:
             pane.go(next((index for index in self._found if index > pane.cursor), self._found[0]))
         self._tell()
-
-    @on(Input.Submitted)
-    def keep_needle(self) -> None:
-        self._close_search()
-
-    def _close_search(self) -> None:
-        self.query_one(Input).remove_class("-open")
-        self.query_one(BlockList).focus()

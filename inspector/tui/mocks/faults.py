@@ -7,10 +7,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.core.mocks.fault_line import parse, spell, suggest
 from inspector.errors import UsageError
+from inspector.tui.ask_line import AskLine
 from inspector.tui.conversation import value_text
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.block import Block, Line
@@ -43,8 +44,7 @@ class FaultsScreen(Screen[None]):
     CSS_PATH = "faults.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        Binding("f,f7", "dismiss", "Back", show=False),
+        Binding("escape,f,f7", "dismiss", "Back", show=False),
         Binding("enter", "choose", "Arm once, or disarm", show=False),
         Binding("a", "arm_all", "Arm until disarmed", show=False),
         Binding("e", "edit", "Edit, then arm", show=False),
@@ -61,13 +61,12 @@ class FaultsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield BlockList(wraps=True, follows=False, id="faults")
-        yield Input(id="fault-line", compact=True)
+        yield AskLine(id="fault-line")
         yield Static("", id="fault-note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(BlockList).border_title = "Faults"
-        self.query_one(Input).cursor_blink = False
         self.query_one(BlockList).focus()
         if self._client is not None and self._mock.model is not None and not self._mock.offer:
             self._ask(self._client.fetch_offer())
@@ -78,13 +77,6 @@ class FaultsScreen(Screen[None]):
             self._mock = board.mock
             if self.is_mounted:
                 self._fill()
-
-    def action_back(self) -> None:
-        """Leave the line that is edited, else the screen."""
-        if self.query_one(Input).has_class("-open"):
-            self._close_line()
-        else:
-            self.dismiss()
 
     def action_choose(self) -> None:
         if (kind := self._kind) is not None:
@@ -101,12 +93,8 @@ class FaultsScreen(Screen[None]):
             self._arm(suggest(self._mock.offer[number - 1]))
 
     def action_edit(self) -> None:
-        if (kind := self._kind) is None:
-            return
-        line = self.query_one(Input)
-        line.add_class("-open")
-        line.value = spell(suggest(kind), kind)
-        line.focus()
+        if (kind := self._kind) is not None:
+            self.query_one(AskLine).ask("arm", spell(suggest(kind), kind))
 
     def action_disarm(self) -> None:
         fault_id = self._named(ARMED)
@@ -117,16 +105,20 @@ class FaultsScreen(Screen[None]):
         if self._client is not None and self._mock.armed:
             self._ask(self._client.disarm_all())
 
-    @on(Input.Submitted, "#fault-line")
-    def take_line(self, event: Input.Submitted) -> None:
-        event.stop()
+    @on(AskLine.Taken)
+    def take_line(self, event: AskLine.Taken) -> None:
         try:
-            fault = parse(event.value, self._mock.offer)
+            fault = parse(event.text, self._mock.offer)
         except UsageError as error:
             self._note(str(error))
             return
-        self._close_line()
+        self.query_one(AskLine).close()
+        self.leave_line()
         self._arm(fault)
+
+    @on(AskLine.Dropped)
+    def leave_line(self) -> None:
+        self._note(self._mock.complaint)
 
     @property
     def _kind(self) -> FaultKind | None:
@@ -145,11 +137,6 @@ class FaultsScreen(Screen[None]):
 
     def _ask(self, request: "Coroutine[None, None, object]") -> None:
         self.run_worker(request, group="faults")
-
-    def _close_line(self) -> None:
-        self.query_one(Input).remove_class("-open")
-        self.query_one(BlockList).focus()
-        self._note(self._mock.complaint)
 
     def _note(self, text: str) -> None:
         self.query_one("#fault-note", Static).update(Content.styled(safe_line(text), ink.BAD))

@@ -83,10 +83,6 @@ class LiveDrawer(BlockList):
         self._is_to_first = not self._is_to_first
         self._fill()
 
-    def redraw_all(self) -> None:
-        self._shown = ()
-        self._fill()
-
     def _fill(self) -> None:
         turns = compare_last(self._live, to_first=self._is_to_first)
         if turns != self._shown:

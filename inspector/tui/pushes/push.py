@@ -10,11 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.core.pushes.receiver_options import Injection
 from inspector.core.pushes.receiving import Receiver
 from inspector.errors import UsageError
+from inspector.tui.ask_line import AskLine
 from inspector.tui.board import Board
 from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.block_list import BlockList
@@ -41,8 +42,8 @@ _INJECTIONS = {
 }
 _FIELDS = {
     "port": "port (0: any free one)",
-    "public": "public URL, as of a tunnel (empty: none)",
-    "forward": "hand verified notifications on to (empty: nobody)",
+    "public": "public URL (empty: none)",
+    "forward": "hand on to (empty: nobody)",
 }
 
 
@@ -54,8 +55,7 @@ class PushScreen(Screen[Place | None]):
 
     CSS_PATH = "push.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        Binding("P", "dismiss(None)", "Back", show=False),
+        Binding("escape,P", "dismiss(None)", "Back", show=False),
         Binding("o", "switch", "Open or close", show=False),
         Binding("n", "edit('port')", "Port", show=False),
         Binding("u", "edit('public')", "Public URL", show=False),
@@ -98,13 +98,12 @@ class PushScreen(Screen[Place | None]):
     def compose(self) -> ComposeResult:
         yield Static("", id="receiver", markup=False)
         yield BlockList(wraps=True, id="pushes")
-        yield Input(id="push-line", compact=True)
+        yield AskLine(id="push-line")
         yield Static("", id="push-note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#pushes", BlockList).border_title = "Notifications"
-        self.query_one(Input).cursor_blink = False
         self.query_one(BlockList).focus()
         self.set_interval(_REFRESH_SECONDS, self._fill)
         if self._receiver is not None and not self._receiver.is_open:
@@ -116,13 +115,6 @@ class PushScreen(Screen[Place | None]):
         self._board = board
         if self.is_mounted:
             self._fill()
-
-    def action_back(self) -> None:
-        """Leave the line that is edited, else the screen."""
-        if self.query_one(Input).has_class("-open"):
-            self._close_line()
-        else:
-            self.dismiss(None)
 
     def action_switch(self) -> None:
         """Open the receiver, or close it; turns then do not register it."""
@@ -154,12 +146,7 @@ class PushScreen(Screen[Place | None]):
             "forward": receiver.forward_url or "",
         }
         self._field = field
-        line = self.query_one(Input)
-        line.placeholder, line.value = _FIELDS[field], before[field]
-        line.border_title = _FIELDS[field]
-        line.add_class("-open")
-        line.focus()
-        self._note(_FIELDS[field])
+        self.query_one(AskLine).ask(_FIELDS[field], before[field])
 
     def action_resend(self) -> None:
         place, receiver = self._selected, self._receiver
@@ -170,18 +157,22 @@ class PushScreen(Screen[Place | None]):
         if self._selected is not None:
             self.dismiss(self._selected)
 
-    @on(Input.Submitted, "#push-line")
-    async def take_line(self, event: Input.Submitted) -> None:
-        event.stop()
+    @on(AskLine.Taken)
+    async def take_line(self, event: AskLine.Taken) -> None:
         if self._receiver is None:
             return
         try:
-            await self._apply(self._receiver, event.value.strip())
+            await self._apply(self._receiver, event.text)
         except UsageError as error:
             self._note(str(error))
             return
-        self._close_line()
+        self.query_one(AskLine).close()
+        self.leave_line()
         self._fill()
+
+    @on(AskLine.Dropped)
+    def leave_line(self) -> None:
+        self._note("")
 
     async def _apply(self, receiver: Receiver, text: str) -> None:
         """Take the new value of the field that is edited.
@@ -223,11 +214,6 @@ class PushScreen(Screen[Place | None]):
     def _set_registers_to(self, registers: bool) -> None:
         self._registers = registers
         self._set_registers(registers)
-
-    def _close_line(self) -> None:
-        self.query_one(Input).remove_class("-open")
-        self.query_one(BlockList).focus()
-        self._note("")
 
     def _note(self, text: str) -> None:
         self.query_one("#push-note", Static).update(Content(safe_line(text)))

@@ -10,11 +10,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.core.saved.session_files import read_session
 from inspector.core.saved.sessions import delete_session, name_session, session_paths
 from inspector.errors import UsageError
+from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.symbols import UNICODE, Symbols
 from inspector.tui.running_app import app_of
@@ -67,12 +68,11 @@ class SessionsScreen(Screen[Path | None]):
 
     def compose(self) -> ComposeResult:
         yield BlockList(wraps=False, follows=False, id="sessions", empty=EMPTY)
-        yield Input(id="session-line", compact=True, select_on_focus=False)
+        yield AskLine(id="session-line")
         yield Static("", id="session-note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
         self.query_one(BlockList).focus()
         self.run_worker(self._load(), group="sessions", exclusive=True)
 
@@ -93,11 +93,9 @@ class SessionsScreen(Screen[Path | None]):
     # What the keys do
 
     def action_back(self) -> None:
-        """Keep what was to go; leave the line, the filter, the screen: one at a time."""
+        """Keep what was to go; leave the filter, the screen: one at a time."""
         if self._doomed is not None:
             self._tell("")
-        elif self.query_one(Input).has_class("-open"):
-            self._close_line()
         elif self._filter:
             self._filter = ""
             self._fill()
@@ -111,20 +109,15 @@ class SessionsScreen(Screen[Path | None]):
 
     def action_ask(self, what: str) -> None:
         """Open the line, with what it holds to begin with."""
-        row, line = self._row(), self.query_one(Input)
+        row, line = self._row(), self.query_one(AskLine)
         self._asking = Asking[what]
-        if row is None and self._asking is not Asking.FILTER:
-            return
-        match self._asking:
-            case Asking.FILTER:
-                line.value, line.placeholder = self._filter, "words that the session has"
-            case Asking.NAME:
-                line.value, line.placeholder = row.name if row else "", "its name; empty for none"
-            case Asking.EXPORT:
-                line.value, line.placeholder = f"{row.header.id if row else ''}.md", "a file"
-                self._tell("the end of the name says what: .md .har .jsonl .sh (curl) .py (httpx)")
-        line.add_class("-open")
-        line.focus()
+        if self._asking is Asking.FILTER:
+            line.ask("/", self._filter, "words that the session has")
+        elif row is not None and self._asking is Asking.NAME:
+            line.ask("name", row.name, "empty for none")
+        elif row is not None:
+            line.ask("export to", f"{row.header.id}.md", "a file")
+            self._tell("the end of the name says what: .md .har .jsonl .sh (curl) .py (httpx)")
 
     def action_mark(self) -> None:
         """Mark the session for comparing; the third mark takes the place of the first."""
@@ -175,30 +168,30 @@ class SessionsScreen(Screen[Path | None]):
 
     # The line
 
-    @on(Input.Changed)
-    def take_typed(self, event: Input.Changed) -> None:
-        if self._asking is Asking.FILTER and self.query_one(Input).has_class("-open"):
-            self._filter = event.value
+    @on(AskLine.Typed)
+    def take_typed(self, event: AskLine.Typed) -> None:
+        if self._asking is Asking.FILTER:
+            self._filter = event.text
             self._fill()
 
-    @on(Input.Submitted)
-    def take_line(self, event: Input.Submitted) -> None:
+    @on(AskLine.Dropped)
+    def leave_line(self) -> None:
+        self._tell("")
+
+    @on(AskLine.Taken)
+    def take_line(self, event: AskLine.Taken) -> None:
         row = self._row()
-        self._close_line()
+        self.query_one(AskLine).close()
+        self._tell("")
         try:
             if row is not None and self._asking is Asking.NAME:
-                name_session(row.path, event.value.strip())
+                name_session(row.path, event.text)
                 self._rows[self._rows.index(row)] = read_row(row.path)
             elif row is not None and self._asking is Asking.EXPORT:
-                self._tell(f"written: {write_export(row.path, Path(event.value).expanduser())}")
+                self._tell(f"written: {write_export(row.path, Path(event.text).expanduser())}")
         except UsageError as error:
             self._tell(str(error))
         self._fill()
-
-    def _close_line(self) -> None:
-        self.query_one(Input).remove_class("-open")
-        self.query_one(BlockList).focus()
-        self._tell("")
 
     # Showing
 

@@ -251,7 +251,7 @@ async def test_secret_is_in_no_picture_copy_or_file(
         await pilot.press(*"key-", *key, "enter")
         await until(pilot, lambda: screen.board.offers or screen.board.open_task)
         await until(pilot, lambda: not screen.board.running)
-        await pilot.press("f2", "escape", "I")
+        await pilot.press("f2", "escape", "escape", "I")
         await until(pilot, lambda: "picture: " in screen.query_one(KeyBar).notice)
         for form in FORMS:
             await pilot.press("C")
