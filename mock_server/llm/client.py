@@ -1,6 +1,7 @@
 """A command generator behind an OpenAI-compatible endpoint; off unless mock.yml has one."""
 
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -13,6 +14,12 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.llm.prompt import prompt, read_answer
 
 MAX_TOKENS = 256
+JSON = {"Content-Type": "application/json"}
+KEYS_OF_STATUS: Mapping[int, str] = {
+    401: "llm.api_key",
+    403: "llm.api_key",
+    404: "llm.base_url and llm.model",
+}
 
 
 @asynccontextmanager
@@ -42,22 +49,34 @@ async def _generate(
     }
     url = f"{language_model.base_url.rstrip('/')}/chat/completions"
     try:
-        response = await http.post(url, json=body)
+        # Escaped: what a user sends may hold half of a surrogate pair, which UTF-8 has not.
+        response = await http.post(url, content=json.dumps(body), headers=JSON)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         # A request's error may quote its headers; the name of its class cannot.
-        return Generation((), f"the model cannot be had: {type(error).__name__}; the rules decide")
+        return _left_to_rules(f"the model cannot be reached: {type(error).__name__}")
+    if not response.is_success:
+        return _left_to_rules(f"the model's endpoint replied {_status(response.status_code)}")
     answer = _content(response)
     if answer is None:
-        status = response.status_code
-        return Generation((), f"the model's reply {status} has no message; the rules decide")
+        return _left_to_rules("the model's reply has no message")
     return read_answer(answer)
 
 
+def _left_to_rules(reason: str) -> Generation:
+    return Generation((), f"{reason}; the rules decide")
+
+
+def _status(status: int) -> str:
+    """The status, and which key of `llm` it is about; what the reply says may quote a key."""
+    about = KEYS_OF_STATUS.get(status)
+    return f"{status}: look at {about}" if about else str(status)
+
+
 def _content(response: httpx.Response) -> str | None:
-    """`choices[0].message.content` of a reply that is a success."""
+    """`choices[0].message.content` of a reply."""
     try:
-        reply: Json = response.json() if response.is_success else None
-    except ValueError:
+        reply: Json = response.json()
+    except (ValueError, RecursionError):
         return None
     match reply:
         case {"choices": [{"message": {"content": str(content)}}, *_]}:

@@ -1,7 +1,7 @@
 """What a language model is asked for, and what its answer comes to: texts and commands only."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
@@ -97,10 +97,14 @@ def read_answer(answer: str) -> Generation:
         else:
             strange.append(line)
     if commands:
-        left = f", {len(strange)} lines left out" if strange else ""
-        return Generation(tuple(commands), f"the model gave {len(commands)} commands{left}")
-    said = repr(strange[0][:80]) if strange else "nothing"
-    return Generation((), f"the model gave no command but {said}; the rules decide")
+        left = f", {_counted(strange, 'line')} left out" if strange else ""
+        return Generation(tuple(commands), f"the model gave {_counted(commands, 'command')}{left}")
+    said = f"no command but {strange[0][:80]!r}" if strange else "no command"
+    return Generation((), f"the model gave {said}; the rules decide")
+
+
+def _counted(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}" if len(things) == 1 else f"{len(things)} {noun}s"
 
 
 def _command(line: str) -> Command | None:

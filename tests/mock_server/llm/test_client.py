@@ -78,7 +78,7 @@ async def test_model_is_asked_as_openai_is(secret: Callable[[str], str]) -> None
     async with serving(200, answer("start flow transfer")) as endpoint:
         language_model = LanguageModel(f"http://127.0.0.1:{endpoint.port}/v1/", "small", key)
         async with open_generator(language_model) as generate:
-            generation = await generate(ASSISTANT, initial_state(ASSISTANT), "hello")
+            generation = await generate(ASSISTANT, initial_state(ASSISTANT), "hello \ud800")
     assert generation.commands == (StartFlow("transfer"),)
     [body] = endpoint.asked
     assert (body["model"], body["temperature"]) == ("small", 0)
@@ -91,10 +91,11 @@ async def test_model_is_asked_as_openai_is(secret: Callable[[str], str]) -> None
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
     [
-        (500, {"error": "x"}, "the model's reply 500 has no message"),
-        (200, "nonsense", "the model's reply 200 has no message"),
-        (200, {"choices": []}, "the model's reply 200 has no message"),
-        (200, answer(None), "the model's reply 200 has no message"),
+        (500, {"error": "x"}, "the model's endpoint replied 500"),
+        (401, {"error": "x"}, "the model's endpoint replied 401: look at llm.api_key"),
+        (200, "nonsense", "the model's reply has no message"),
+        (200, {"choices": []}, "the model's reply has no message"),
+        (200, answer(None), "the model's reply has no message"),
         (200, answer("I cannot"), "the model gave no command but 'I cannot'"),
     ],
 )
@@ -124,7 +125,7 @@ async def test_endpoint_that_is_not_there_leaves_the_message_to_the_rules(
     with caplog.at_level(logging.DEBUG):
         async with open_generator(LanguageModel("http://127.0.0.1:1", "small", key)) as generate:
             generation = await generate(ASSISTANT, initial_state(ASSISTANT), "hello")
-    assert generation.reason == "the model cannot be had: ConnectError; the rules decide"
+    assert generation.reason == "the model cannot be reached: ConnectError; the rules decide"
     assert key not in caplog.text
 
 

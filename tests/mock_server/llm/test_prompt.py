@@ -120,5 +120,5 @@ def test_answer_is_read(answer: str, commands: list[Command]) -> None:
 
 def test_reason_says_what_became_of_the_answer() -> None:
     read = read_answer("Sure!\nstart flow transfer\nBye")
-    assert read.reason == "the model gave 1 commands, 2 lines left out"
-    assert read_answer("").reason == "the model gave no command but nothing; the rules decide"
+    assert read.reason == "the model gave 1 command, 2 lines left out"
+    assert read_answer("").reason == "the model gave no command; the rules decide"

@@ -67,10 +67,10 @@ class Pay:
 
 def test_slots_that_only_the_code_knows_are_warned_of(report: Report) -> None:
     assert report(FLOW, DOMAIN, code=CODE) == [
-        "warning actions.py:5: action.unknown_slot: this reads slot 'color', which the domain does not "
-        "have: it is always None; did you mean 'colour'?",
-        "warning actions.py:6: action.unknown_slot: this sets slot 'amuont', which the domain does not "
-        "have: nothing comes of it; did you mean 'amount'?",
+        "warning actions.py:5: action.unknown_slot: this reads slot 'color', which the domain does "
+        "not have: it is always None; did you mean 'colour'?",
+        "warning actions.py:6: action.unknown_slot: this sets slot 'amuont', which the domain does "
+        "not have: nothing comes of it; did you mean 'amount'?",
     ]
 
 
