@@ -1,5 +1,6 @@
 """Custom actions performed by an action server over HTTP (flows.md §8)."""
 
+import json
 import ssl
 from http import HTTPStatus
 
@@ -18,6 +19,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.outcome import ActionResult
 
 DOMAIN_IS_MISSING = 449
+JSON_BODY = {"Content-Type": "application/json"}
 LONGEST_REASON = 200
 
 
@@ -54,7 +56,8 @@ class ActionClient:
 
     async def _post(self, call: ActionCall, domain: Domain, *, with_domain: bool) -> httpx.Response:
         body = encode_call(call, domain, with_domain=with_domain)
-        return await self._http.post(self._url, json=body)
+        # Escaped: what a user sends may hold half of a surrogate pair, which UTF-8 has not.
+        return await self._http.post(self._url, content=json.dumps(body), headers=JSON_BODY)
 
 
 def open_http(timeout_seconds: float, cafile: str | None = None) -> httpx.AsyncClient:
@@ -74,5 +77,5 @@ def _reason(response: httpx.Response) -> str:
 def _json(response: httpx.Response) -> Json:
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -51,7 +51,7 @@ async def serving(*replies: tuple[int, bytes]) -> AsyncGenerator[tuple[Server, A
     server = Server(list(replies))
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
-    async with open_http(5) as http:
+    async with open_http(60) as http:
         yield server, ActionClient(http, f"http://127.0.0.1:{port}/webhook")
     listening.close()
     await listening.wait_closed()
@@ -81,6 +81,19 @@ async def test_domain_is_sent_again_to_a_server_that_forgot_it() -> None:
         assert ["domain" in body for body in server.asked] == [True, False, True]
 
 
+async def test_half_a_surrogate_pair_reaches_the_server() -> None:
+    call = action()
+    said = replace(call, state=replace(call.state, user_text="half \ud800"))
+    async with serving(OK) as (server, client):
+        assert await client.perform(said) == DONE
+    (body,) = server.asked
+    tracker = body["tracker"]
+    assert isinstance(tracker, dict)
+    message = tracker["latest_message"]
+    assert isinstance(message, dict)
+    assert message["text"] == "half \ud800"
+
+
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
     [
@@ -90,6 +103,7 @@ async def test_domain_is_sent_again_to_a_server_that_forgot_it() -> None:
         (500, b"nonsense", "the action server replied 500"),
         (500, b'{"error": 5}', "the action server replied 500"),
         (200, b"nonsense", "sent no object with events and responses"),
+        (200, b"[" * 100_000, "sent no object with events and responses"),
         (200, b"[]", "sent no object with events and responses"),
     ],
 )
@@ -105,7 +119,7 @@ async def test_reply_that_is_no_success_fails_the_action(
 async def test_server_that_is_not_there_fails_the_action() -> None:
     async with serving(OK) as (_, client):
         pass
-    async with open_http(5) as http:
+    async with open_http(60) as http:
         client = ActionClient(http, "http://127.0.0.1:1/webhook")
         result = await client.perform(action())
     assert result.failure == {"action": "action_x"}
