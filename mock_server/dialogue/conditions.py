@@ -28,8 +28,11 @@ def compile_condition(source: str) -> Predicate:
 @lru_cache(maxsize=CACHED_CONDITIONS)
 def _read(source: str) -> Predicate | str:
     """The predicate, or why there is none: a loop may ask for either many times."""
-    predicate = Predicate(source)
-    return predicate if predicate.is_valid() else "; ".join(predicate.errors()["errors"])
+    try:
+        predicate = Predicate(source)
+        return predicate if predicate.is_valid() else "; ".join(predicate.errors()["errors"])
+    except RecursionError:
+        return "it is nested too deeply"
 
 
 def evaluate(source: str, document: Document) -> bool:
@@ -45,5 +48,5 @@ def evaluate(source: str, document: Document) -> bool:
     predicate = compile_condition(rendered)
     try:
         return predicate.evaluate(document)
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, RecursionError) as error:
         raise ConditionError(rendered, str(error)) from error

@@ -1,6 +1,7 @@
 """The files of a project folder, by their role (flows.md §1)."""
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mock_server.errors import Location
@@ -10,6 +11,8 @@ from mock_server.project.findings import Findings
 SUFFIXES = frozenset({".yml", ".yaml"})
 CODE = frozenset({".py"})
 WATCHED = SUFFIXES | CODE
+# Flows of a large bank are a megabyte; reading takes half a minute for each ten.
+MAX_BYTES = 16 * 1024 * 1024
 
 
 def read_sources(
@@ -19,27 +22,45 @@ def read_sources(
 
     Files are named as they were reached from `folder`, so a message's place can be opened.
     """
-    if not folder.is_dir():
-        text = "this is not a folder" if folder.exists() else "there is no such folder"
-        found.error(Location(str(folder)), "project.folder", text, "name an assistant's folder")
+    closed = why_closed(folder)
+    if closed:
+        found.error(Location(str(folder)), "project.folder", closed, "name an assistant's folder")
         return Sources()
+    known = len(found.problems)
     domain = _texts([folder / "domain.yml", folder / "domain.yaml", folder / "domain"], found)
-    if not domain:
+    if not domain and len(found.problems) == known:
         text = "the project has no domain.yml and no YAML file in domain/"
-        found.error(Location(str(folder)), "project.no_domain", text)
+        found.error(Location(str(folder)), "project.no_domain", text, "begin one: a2a-mock new")
+    known = len(found.problems)
     flows = _texts([folder / "data"], found)
-    if not flows:
+    if not flows and len(found.problems) == known:
         text = "the project has no YAML file in data/, so no flow"
-        found.error(Location(str(folder)), "project.no_flows", text)
+        found.error(Location(str(folder)), "project.no_flows", text, "write data/flows.yml")
     return Sources(
         domain=domain,
         flows=flows,
         config=_one([folder / "config.yml", folder / "config" / "config.yml"], found),
         endpoints=_chosen(endpoints, folder / "endpoints.yml", found),
         mock=_chosen(mock, folder / "mock.yml", found),
-        agents=_texts([*sorted(folder.glob("sub_agents/*/config.yml"))], found),
+        agents=_texts(
+            [place / "config.yml" for place in _folders(folder / "sub_agents", found)], found
+        ),
         code=_texts([folder / "actions.py", folder / "actions"], found, CODE),
     )
+
+
+def why_closed(folder: Path) -> str:
+    """Why nothing can be read in `folder`; empty if it is one like any other."""
+    try:
+        os.scandir(folder).close()
+        os.stat(os.path.join(folder, "."))
+        return ""
+    except FileNotFoundError:
+        return "there is no such folder"
+    except NotADirectoryError:
+        return "this is not a folder"
+    except (OSError, ValueError) as error:
+        return f"this folder cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def _chosen(path: Path | None, default: Path, found: Findings) -> Mapping[str, str]:
@@ -52,9 +73,9 @@ def _chosen(path: Path | None, default: Path, found: Findings) -> Mapping[str, s
 def _one(places: list[Path], found: Findings) -> Mapping[str, str]:
     """The text of the first of the files that exists."""
     for place in places:
-        if place.is_dir():
+        if os.path.isdir(place):
             found.error(Location(str(place)), "project.no_file", "this is a folder, not a file")
-        elif place.is_file():
+        elif os.path.isfile(place):
             return _texts([place], found)
     return {}
 
@@ -65,31 +86,77 @@ def _texts(
     """The texts of the files, and of those with such a suffix anywhere below the folders."""
     texts: dict[str, str] = {}
     for place in places:
-        for file in _files(place, suffixes):
+        for file in _files(place, suffixes, found):
             text = read_text(file, found)
             if text is not None:
-                texts[str(file)] = text
+                texts[_name(file)] = text
     return texts
 
 
-def _files(place: Path, suffixes: frozenset[str]) -> Iterator[Path]:
-    if place.is_file():
-        yield place
-    elif place.is_dir():
-        for file in sorted(place.rglob("*")):
-            if file.suffix in suffixes and file.is_file():
-                yield file
+def _files(place: Path, suffixes: frozenset[str], found: Findings) -> list[Path]:
+    """`place` if it is a file, or those anywhere below it; hidden ones are no part of a project."""
+    if os.path.isfile(place):
+        return [place]
+
+    def tell(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            _unreadable(Path(str(error.filename)), error, found)
+
+    files: list[Path] = []
+    for folder, folders, names in os.walk(place, onerror=tell):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        wanted = (name for name in names if Path(name).suffix in suffixes and name[0] != ".")
+        paths = [Path(folder, name) for name in wanted]
+        _warn_of_links([*paths, *(Path(folder, name) for name in folders)], found)
+        files += (path for path in paths if os.path.isfile(path))
+    return sorted(files)
+
+
+def _warn_of_links(paths: Iterable[Path], found: Findings) -> None:
+    """Links to folders may go in circles, so they are not followed; those to nothing lead there."""
+    for path in paths:
+        if not os.path.exists(path):
+            text = "this is a link to a file that does not exist"
+            found.warn(Location(_name(path)), "project.link", text, "remove it")
+        elif os.path.islink(path) and os.path.isdir(path):
+            text = "this is a link to a folder, and what is in there is not read"
+            found.warn(Location(_name(path)), "project.link", text, "copy it")
+
+
+def _folders(place: Path, found: Findings) -> list[Path]:
+    """The folders in `place`, if that is one."""
+    try:
+        return sorted(Path(entry) for entry in os.scandir(place) if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        _unreadable(place, error, found)
+        return []
+
+
+def _name(file: Path) -> str:
+    """The path as messages name it: bytes that are no UTF-8 are spelled out."""
+    return os.fsencode(file).decode("utf-8", "backslashreplace")
+
+
+def _unreadable(file: Path, error: OSError, found: Findings) -> None:
+    text = f"this cannot be read: {error.strerror}"
+    found.error(Location(_name(file)), "project.unreadable", text, "see who may read it")
 
 
 def read_text(file: Path, found: Findings) -> str | None:
     """The text of `file`; None if it cannot be read, which is then a finding."""
     try:
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            text = f"this has {size} bytes, and {MAX_BYTES} is the most"
+            found.error(Location(_name(file)), "project.size", text, "split it")
+            return None
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         text = f"this is not UTF-8: {error.reason} at byte {error.start}"
-        found.error(Location(str(file), line), "project.encoding", text)
+        found.error(Location(_name(file), line), "project.encoding", text, "save it as UTF-8")
     except OSError as error:
-        text = f"this cannot be read: {error.strerror}"
-        found.error(Location(str(file)), "project.unreadable", text)
+        _unreadable(file, error, found)
     return None

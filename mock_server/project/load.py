@@ -13,7 +13,7 @@ from mock_server.faults.fault import Fault
 from mock_server.project.action_server import complete
 from mock_server.project.assemble import Assembled, Sources, assemble_sources, sorted_problems
 from mock_server.project.endpoints import A2AServer, read_a2a_server
-from mock_server.project.files import read_sources
+from mock_server.project.files import read_sources, why_closed
 from mock_server.project.findings import Findings
 from mock_server.project.model import INCOMPATIBLE_SESSION, Model, check_session, hash_of, model_of
 from mock_server.project.nodes import parse
@@ -124,7 +124,7 @@ def load_assistant(
 
 def _raise_if_unreadable(folder: Path, found: Findings) -> None:
     """Where nothing could be read, what the files lack is no news."""
-    if not folder.is_dir():
+    if why_closed(folder):
         raise ProjectError(found.errors())
 
 

@@ -13,6 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 from ruamel.yaml.nodes import Node as YamlNode
 from ruamel.yaml.nodes import ScalarNode as YamlScalar
+from ruamel.yaml.reader import ReaderError
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import Location
@@ -20,6 +21,12 @@ from mock_server.project.findings import Findings
 
 MAX_NODES = 1_000_000
 TAG = "tag:yaml.org,2002:"
+TAGS = frozenset(
+    {
+        "binary", "bool", "float", "int", "map", "merge", "null", "omap", "pairs", "seq", "set",
+        "str", "timestamp", "value",
+    }
+)  # fmt: skip
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -61,13 +68,18 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
         return None if root is None else _Converter(file, found).node(root)
     except MarkedYAMLError as error:
         found.error(Location(file, _line_of(error)), "yaml.syntax", _not_yaml(error))
+    except ReaderError as error:
+        # ruamel.yaml does not declare the type of `position`.
+        _refuse_character(file, text, error.position, found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
     except YAMLError as error:
         reason = str(error).splitlines()[0].strip()
         found.error(Location(file), "yaml.syntax", f"this is not YAML: {reason}")
     except RecursionError:
-        found.error(Location(file), "yaml.depth", "this is nested too deeply")
+        mend = "give steps an id, and name it in `next` instead of writing them there"
+        found.error(Location(file, 1), "yaml.depth", "this is nested too deeply", mend)
     except _TooManyNodes:
-        found.error(Location(file), "yaml.size", f"aliases make this over {MAX_NODES} nodes")
+        text = f"aliases make this over {MAX_NODES} nodes"
+        found.error(Location(file, 1), "yaml.size", text, "use fewer aliases")
     return None
 
 
@@ -83,6 +95,12 @@ def _not_yaml(error: MarkedYAMLError) -> str:
     if error.context and begin < _line_of(error):
         text += f", {error.context.strip()} that begins on line {begin}"
     return text
+
+
+def _refuse_character(file: str, text: str, position: int, found: Findings) -> None:
+    line = text.count("\n", 0, position) + 1
+    reason = f"this is not YAML: character {ord(text[position]):#04x} is not allowed"
+    found.error(Location(file, line), "yaml.syntax", reason, "remove it")
 
 
 def plain(node: Node) -> Json:
@@ -135,6 +153,9 @@ class _Converter:
         return Location(self._file, yaml.start_mark.line + 1)
 
     def _make(self, yaml: YamlNode) -> Node:
+        if yaml.tag and str(yaml.tag).removeprefix(TAG) not in TAGS:
+            text = f"nobody knows the tag {str(yaml.tag)!r}"
+            self._found.error(self._at(yaml), "yaml.tag", text, "remove it, or put it in quotes")
         if isinstance(yaml, MappingNode):
             return self._map(yaml)
         if isinstance(yaml, SequenceNode):
@@ -146,7 +167,7 @@ class _Converter:
     def _map(self, yaml: MappingNode) -> MapNode:
         entries: dict[str, Node] = {}
         places: dict[str, Location] = {}
-        merged: list[Node] = []
+        merged: list[MapNode] = []
         for key_node, value_node in yaml.value:
             place = self._at(key_node)
             value = self.node(value_node)
@@ -159,17 +180,27 @@ class _Converter:
                 continue
             key = key_node.value
             if key_node.tag == f"{TAG}merge":
-                merged += value.items if isinstance(value, ListNode) else (value,)
+                merged += self._merged(value, place)
             elif key in entries:
                 text = f"key {key!r} occurs twice; first at {places[key]}"
                 self._found.error(place, "yaml.duplicate_key", text, "remove one of the two")
             else:
                 entries[key], places[key] = value, place
         for other in merged:
-            if isinstance(other, MapNode):
-                entries = {**other.entries, **entries}
-                places = {**other.places, **places}
+            entries = {**other.entries, **entries}
+            places = {**other.places, **places}
         return MapNode(self._at(yaml), entries, places)
+
+    def _merged(self, value: Node, place: Location) -> list[MapNode]:
+        """What `<<` takes over, the first to win."""
+        items = value.items if isinstance(value, ListNode) else (value,)
+        maps = [item for item in items if isinstance(item, MapNode)]
+        if len(maps) < len(items):
+            text = "`<<` takes over a mapping, or a list of them, and this is none"
+            self._found.error(
+                place, "yaml.merge", text, "name the anchor of a mapping: `<<: *name`"
+            )
+        return maps
 
 
 def _scalar(tag: str, source: str) -> Scalar:

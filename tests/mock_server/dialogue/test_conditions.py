@@ -89,3 +89,9 @@ def test_any_text_is_a_condition_or_told(condition: str) -> None:
 def test_short_cut_for_null_says_what_pypred_says(source: str, value: Json) -> None:
     document: Document = {"slots": {"a": value}, "context": {"a": value}}
     assert evaluate(source, document) == compile_condition(source).evaluate(document)
+
+
+@pytest.mark.parametrize("source", ["not " * 2000 + "slots.a", " and ".join(["slots.a"] * 2000)])
+def test_condition_nested_too_deeply_is_told(source: str) -> None:
+    with pytest.raises(ConditionError, match="too deeply"):
+        evaluate(source, {"slots": {"a": True}, "context": {}})
