@@ -8,19 +8,28 @@ from collections.abc import MutableMapping
 from starlette.types import Receive, Scope
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from mock_server.web.joined_writes import JoinedWrites
+
 KEY = "a2a_mock.transport"
 # on, 0 seconds: what is closed is not said goodbye to (socket(7), SO_LINGER)
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class OpenHandedProtocol(AutoHTTPProtocol):
-    """uvicorn's protocol; its requests find their transport in `scope["state"]`."""
+    """uvicorn's protocol; its requests find their transport in `scope["state"]`.
+
+    An answer goes out as a whole.
+    """
 
     app_state: MutableMapping[str, object]
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.app_state = {**self.app_state, KEY: transport}
-        super().connection_made(transport)
+    # asyncio gives the protocol of a stream a Transport, which its annotation leaves open.
+    def connection_made(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, transport: asyncio.Transport
+    ) -> None:
+        joined = JoinedWrites(transport)
+        self.app_state = {**self.app_state, KEY: joined}
+        super().connection_made(joined)
 
 
 async def reset(scope: Scope, receive: Receive) -> None:

@@ -33,6 +33,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app,
             http=OpenHandedProtocol,
+            ws="none",
             log_config=None,
             access_log=False,
             lifespan="off",
