@@ -7,8 +7,16 @@ from http import HTTPStatus
 from inspector.core.entries import Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
 from inspector.views.refusals import refusal_of
-from inspector.wire.jsonrpc import METHOD_NOT_FOUND, TASK_NOT_CANCELABLE, TASK_NOT_FOUND, RpcError
-from inspector.wire.tree import parse_json
+from inspector.views.remedies import (
+    Remedy,
+    remedy_of_early_end,
+    remedy_of_error,
+    remedy_of_failure,
+    remedy_of_status,
+)
+from inspector.wire.answers import is_wrapped, wrong_answer
+from inspector.wire.jsonrpc import RpcError
+from inspector.wire.tree import Json, parse_json
 
 
 class ProblemKind(StrEnum):
@@ -57,77 +65,32 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_status(exchange, status)
     if reply is None or reply.problem:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
-    if exchange.is_stream and not exchange.progress.is_final:
-        return _of_early_end(exchange)
-    return None
+    if exchange.is_stream and exchange.progress.is_final:
+        return None
+    if found := wrong_answer(exchange.rpc_method, reply.result):
+        return _of_wrong_answer(exchange, reply.result, found)
+    return _of_early_end(exchange) if exchange.is_stream else None
 
 
-# What each way of breaking off means, and the next thing to do.
-_FAILURES: dict[FailureKind, tuple[ProblemKind, str, str]] = {
-    FailureKind.CONNECT: (
-        ProblemKind.UNREACHABLE,
-        "nothing listens there, or the name or port is wrong",
-        "check that the agent runs and the address is right: curl -i {url}",
-    ),
-    FailureKind.TLS: (
-        ProblemKind.UNREACHABLE,
-        "the certificate is not trusted here, the agent wants one, or the port has no TLS",
-        "--cacert FILE to trust one of your own, --client-cert FILE to show one, else http://",
-    ),
-    FailureKind.TIMEOUT: (
-        ProblemKind.TIMED_OUT,
-        "the agent still works, or hangs",
-        "a longer --timeout, or --stream to see how far it comes",
-    ),
-    FailureKind.PROTOCOL: (
-        ProblemKind.NOT_A2A,
-        "the server does not speak HTTP as A2A needs it",
-        "curl -i {url} shows what it sends",
-    ),
-    FailureKind.DISCONNECTED: (
-        ProblemKind.UNREACHABLE,
-        "the server crashed, restarted or gave up; a proxy may cut long replies",
-        "look at the agent's log; a task that went on: a2a-inspect tasks get",
-    ),
-    FailureKind.STOPPED: (ProblemKind.STOPPED, "", "a2a-inspect tasks get shows how it went on"),
-}
-
-_ERRORS: dict[int, tuple[str, str]] = {
-    METHOD_NOT_FOUND: (
-        "the agent speaks another protocol version, or lacks this method",
-        "a2a-inspect card TARGET --validate shows what it offers",
-    ),
-    TASK_NOT_FOUND: (
-        "the task id is wrong, or the agent has forgotten it, as after a restart",
-        "check the id; a2a-inspect send prints it as taskId",
-    ),
-    TASK_NOT_CANCELABLE: (
-        "the task has already ended, or a later turn took its place",
-        "a2a-inspect tasks get shows its state",
-    ),
-}
-
-_STATUSES: dict[int, tuple[str, str]] = {
-    HTTPStatus.NOT_FOUND: (
-        "the card's url does not lead to the agent",
-        "a2a-inspect card TARGET shows the url",
-    ),
-    HTTPStatus.CONFLICT: (
-        "the same message is still being worked on",
-        "wait, or send it with another --message-id",
-    ),
+_KINDS: dict[FailureKind, ProblemKind] = {
+    FailureKind.CONNECT: ProblemKind.UNREACHABLE,
+    FailureKind.TLS: ProblemKind.UNREACHABLE,
+    FailureKind.TIMEOUT: ProblemKind.TIMED_OUT,
+    FailureKind.PROTOCOL: ProblemKind.NOT_A2A,
+    FailureKind.DISCONNECTED: ProblemKind.UNREACHABLE,
+    FailureKind.STOPPED: ProblemKind.STOPPED,
 }
 
 
 def _of_failure(exchange: Exchange, failure: Failed) -> Problem:
-    kind, cause, hint = _FAILURES[failure.kind]
+    remedy = remedy_of_failure(exchange, failure.kind)
     return Problem(
-        kind=kind,
+        kind=_KINDS[failure.kind],
         what=f"{exchange.request.method} {exchange.request.url}: {failure.message}",
         outstanding=_outstanding(exchange),
         last_seen=_last_seen(exchange),
-        cause=cause,
-        hint=hint.format(url=exchange.request.url),
+        cause=remedy.cause,
+        hint=remedy.hint,
     )
 
 
@@ -155,42 +118,50 @@ def _no_card(exchange: Exchange, what: str) -> Problem:
 
 
 def _of_error(exchange: Exchange, error: RpcError) -> Problem:
-    cause, hint = _ERRORS.get(error.code or 0, ("", "--json shows the whole reply"))
-    cause, hint = _of_refusal(exchange) or _STATUSES.get(_status(exchange) or 0, (cause, hint))
+    remedy = (
+        _of_refusal(exchange)
+        or remedy_of_status(_status(exchange) or 0)
+        or remedy_of_error(exchange, error.code)
+    )
     return Problem(
         kind=ProblemKind.REFUSED,
         what=f"the agent answers with error {error.code}: {error.message}",
         outstanding=_outstanding(exchange),
         last_seen=_last_seen(exchange),
-        cause=cause,
-        hint=hint,
+        cause=remedy.cause,
+        hint=remedy.hint,
     )
 
 
 def _of_status(exchange: Exchange, status: int) -> Problem:
-    refusal = _of_refusal(exchange)
-    cause, hint = refusal or _STATUSES.get(status, ("", ""))
-    is_server_error = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    if status < HTTPStatus.BAD_REQUEST:
-        location = header(exchange.response, "location") if exchange.response else ""
-        cause = f"it redirects to {location!r}, which is another origin or would lose the message"
-        hint = "name the address it redirects to as the target, if you trust it"
-    elif is_server_error and not cause:
-        cause, hint = "the agent, or a proxy before it, has failed", "look at the agent's log"
-    refuses = refusal is not None or status in _STATUSES or is_server_error
+    known = _of_refusal(exchange) or remedy_of_status(status)
+    if known is None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        known = Remedy("the agent, or a proxy before it, has failed", "look at the agent's log")
+    remedy = known or _of_redirect(exchange, status)
     return Problem(
-        kind=ProblemKind.REFUSED if refuses else ProblemKind.NOT_A2A,
+        kind=ProblemKind.NOT_A2A if known is None else ProblemKind.REFUSED,
         what=f"{exchange.request.method} {exchange.request.url} answers HTTP {status}",
         outstanding=_outstanding(exchange),
         last_seen=_last_seen(exchange),
-        cause=cause,
-        hint=hint,
+        cause=remedy.cause,
+        hint=remedy.hint,
     )
 
 
-def _of_refusal(exchange: Exchange) -> tuple[str, str] | None:
+def _of_redirect(exchange: Exchange, status: int) -> Remedy:
+    """A redirect that was not followed; another status that A2A does not know says nothing."""
+    if status >= HTTPStatus.BAD_REQUEST:
+        return Remedy("", "")
+    location = header(exchange.response, "location") if exchange.response else ""
+    return Remedy(
+        f"it redirects to {location!r}, which is another origin or would lose the message",
+        "name the address it redirects to as the target, if you trust it",
+    )
+
+
+def _of_refusal(exchange: Exchange) -> Remedy | None:
     refusal = refusal_of(exchange)
-    return None if refusal is None else (refusal.cause, refusal.hint)
+    return None if refusal is None else Remedy(refusal.cause, refusal.hint)
 
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
@@ -204,14 +175,30 @@ def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
     )
 
 
+def _of_wrong_answer(exchange: Exchange, result: Json, found: str) -> Problem:
+    """JSON-RPC it is, but what it holds is no answer to the method."""
+    cause = "the server speaks JSON-RPC, but not A2A 0.3"
+    if is_wrapped(result):
+        cause = "the agent answers as A2A 1.0 does, and was asked in 0.3"
+    return Problem(
+        kind=ProblemKind.NOT_A2A,
+        what=f"{exchange.request.url} answers {exchange.rpc_method} with {found}",
+        outstanding="",
+        last_seen=_last_seen(exchange),
+        cause=cause,
+        hint="--json shows the whole reply, a2a-inspect card TARGET --validate what it offers",
+    )
+
+
 def _of_early_end(exchange: Exchange) -> Problem:
+    remedy = remedy_of_early_end(exchange)
     return Problem(
         kind=ProblemKind.NOT_A2A,
         what="the stream ended without a final update",
         outstanding=_outstanding(exchange),
         last_seen=_last_seen(exchange),
-        cause="the agent forgot it, or something on the way closed the stream too early",
-        hint="a2a-inspect tasks resubscribe TARGET TASK_ID goes on; tasks get shows where it is",
+        cause=remedy.cause,
+        hint=remedy.hint,
     )
 
 

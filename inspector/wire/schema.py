@@ -166,14 +166,15 @@ def _is_primitive(value: Json, type_: str) -> bool:
 
 
 def _wrong(section: str, path: str, expected: str, value: Json) -> Finding:
-    return Finding(Severity.ERROR, section, path, f"expected {expected}, found {_name(value)}")
+    return Finding(Severity.ERROR, section, path, f"expected {expected}, found {type_name(value)}")
 
 
 def _missing(section: str, path: str, name: str, type_: str) -> Finding:
     return Finding(Severity.ERROR, section, path, f"`{name}` is missing: {type_}")
 
 
-def _name(value: Json) -> str:
+def type_name(value: Json) -> str:
+    """JSON's word for what `value` is; a text is shown itself, as far as it is short."""
     match value:
         case None:
             return "null"

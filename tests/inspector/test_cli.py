@@ -245,6 +245,23 @@ def test_each_refusal_has_its_status(
     assert "outstanding" in err
 
 
+@pytest.mark.parametrize(
+    "words", [("send", "hi"), ("send", "hi", "--stream"), ("tasks", "get", "t")]
+)
+@pytest.mark.req("CLI-1", "CONN-5")
+def test_no_result_is_4_with_its_finding(
+    words: tuple[str, ...], start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    *command, argument = [word for word in words if not word.startswith("-")]
+    flags = [word for word in words if word.startswith("-")]
+    url = start_agent(answer_with(None)).url
+    assert main([*command, url, argument, *flags, "--json"]) == 4
+    out, err = capsys.readouterr()
+    answer = json.loads(out.splitlines()[-1])
+    assert "found null" in answer["findings"][0]["message"]
+    assert "with null, not with a" in err
+
+
 @pytest.mark.req("CLI-4")
 def test_a_failed_task_is_no_failed_command(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
@@ -284,7 +301,7 @@ def test_an_interruption_is_130_and_says_what_was_under_way(start_agent: "StartA
     assert process.stdout is not None
     assert "working" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "outstanding  the answer to message/stream of task t" in err
     assert "last seen    state working" in err

@@ -9,6 +9,7 @@ from inspector.core.entries import Channel, FailureKind, Purpose
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import Problem, ProblemKind, problem_of
 from inspector.views.reading import read_log
+from inspector.wire.tree import Json
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -117,6 +118,52 @@ def test_what_is_no_reply_is_not_a2a(script: "Script") -> None:
     found = problem(script.send("x").respond().end())
     assert found is not None
     assert found.what.endswith("the reply is empty")
+
+
+@pytest.mark.parametrize(
+    ("result", "what"),
+    [
+        (None, "answers message/send with null, not with a task or message"),
+        (5, "with number, not with"),
+        ({}, "an object of kind 'unknown'"),
+        ({"kind": "task", "id": "t"}, "a task that has no state"),
+    ],
+)
+@pytest.mark.req("CLI-1", "CONN-5")
+def test_a_result_of_something_else_is_not_a2a(script: "Script", result: Json, what: str) -> None:
+    found = problem(script.send("x").respond().result(result).end())
+    assert found is not None
+    assert found.kind is ProblemKind.NOT_A2A
+    assert what in found.what
+    assert "JSON-RPC, but not A2A 0.3" in found.cause
+
+
+def test_an_answer_of_a_later_version_is_named_as_such(script: "Script") -> None:
+    found = problem(script.send("x").respond().result({"task": script.task("completed")}).end())
+    assert found is not None
+    assert "A2A 1.0" in found.cause
+
+
+def test_only_known_methods_have_wrong_answers(script: "Script") -> None:
+    script.request(Purpose.SEND, "agent/other", {}).respond().result(None).end()
+    assert problem(script) is None
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.DISCONNECTED])
+def test_a_card_is_advised_to_no_task(script: "Script", kind: FailureKind) -> None:
+    found = problem(script.request(Purpose.CARD, "", None).fail(kind))
+    assert found is not None
+    assert "task" not in found.hint
+    assert "--stream" not in found.hint
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.DISCONNECTED])
+def test_a_stream_is_advised_to_go_on(script: "Script", kind: FailureKind) -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    found = problem(script.event(script.update("working")).fail(kind))
+    assert found is not None
+    assert "a2a-inspect tasks resubscribe TARGET t" in found.hint
+    assert "--stream" not in found.hint
 
 
 @pytest.mark.req("TIME-1")
