@@ -34,11 +34,11 @@ class RawServer:
 
     def start(self) -> None:
         self._thread.start()
-        self._started.wait(10)
+        assert self._started.wait(60)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
         self._loop.close()
 
     async def _run(self) -> None:

@@ -45,10 +45,12 @@ def test_a_stopped_tour_leaves_no_agent_behind(number: signal.Signals, status: i
     )
     assert process.stdout is not None
     seen = ""
-    while "A transfer" not in seen:
-        seen += process.stdout.readline()
+    for line in process.stdout:
+        seen += line
+        if "A transfer" in line:
+            break
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == status
     assert "Traceback" not in err
     assert not _is_listening(seen)

@@ -173,7 +173,7 @@ async def _serving(
     )
     shown = status(Model("bank", "abc"))
     site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
-    async with httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         mock = Mock(url, client)
         world = replace(
             real_world(),
@@ -231,7 +231,7 @@ class Command:
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
         self.process.send_signal(number)
-        _, log = self.process.communicate(timeout=20)
+        _, log = self.process.communicate(timeout=60)
         return self.process.returncode, log
 
 

@@ -76,7 +76,7 @@ class Command(Protocol):
 def test_no_input_breaks_the_server(
     run_mock: Callable[[Path], AbstractContextManager[Command]], project: Path
 ) -> None:
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=20) as client:
+    with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=60) as client:
 
         @settings(max_examples=200, deadline=None, database=None)
         @given(bodies)

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from ipaddress import ip_address
@@ -17,7 +18,7 @@ import pytest
 from a2a.compat.v0_3 import types
 
 from mock_server.push.addresses import Address
-from mock_server.push.delivery import Delivery
+from mock_server.push.delivery import Delivery, Times
 from mock_server.push.guard import Guard
 from mock_server.push.notifier import Notifier
 from mock_server.push.policy import UrlPolicy
@@ -61,6 +62,8 @@ RunMock = Callable[..., AbstractContextManager[Command]]
 Secret = Callable[[str], str]
 
 LOCAL = UrlPolicy(opens_loopback=True)
+# A turn that waited for a post that hangs would never end.
+ENDLESS = Times(connect_seconds=3600, overall_seconds=3600)
 MONEY = "To whom?"
 
 
@@ -70,7 +73,8 @@ async def pushing(
 ) -> AsyncGenerator[tuple[Mock, Notifier]]:
     """A mock with push on."""
     guard = Guard(policy, resolve or Resolver())
-    async with Notifier(guard, Delivery()) as notifier, serving(notifier=notifier) as mock:
+    notifier = Notifier(guard, Delivery(ENDLESS))
+    async with notifier, serving(notifier=notifier) as mock:
         yield mock, notifier
 
 
@@ -273,7 +277,7 @@ async def test_replayed_turn_is_not_posted_again(serving: Serving, callback_host
         first = await mock.client.post("/", json=body)
         again = await mock.client.post("/", json=body)
         assert again.content == first.content
-        await notifier.drain(20)
+        await notifier.drain(60)
         assert len(host.posted) == 3
 
 
@@ -323,12 +327,11 @@ REFERENCE = [("input-required", MONEY), ("completed", "Sent to Joe.")]
 
 
 async def converse(mock: Mock, url: str, context: str = "c1") -> list[tuple[str, str]]:
-    """Two turns of a conversation whose tasks are to be posted to `url`; each within seconds."""
+    """Two turns of a conversation whose tasks are to be posted to `url`."""
     answers: list[tuple[str, str]] = []
     for number, text in enumerate(("send money", "Joe")):
-        async with asyncio.timeout(3):
-            body = turn(text, f"m{number}", context=context, push={"url": url})
-            answers.append(told(await answer(mock.client, body)))
+        body = turn(text, f"m{number}", context=context, push={"url": url})
+        answers.append(told(await answer(mock.client, body)))
     return answers
 
 
@@ -359,17 +362,12 @@ async def test_bad_callback_changes_no_turn_and_delays_no_other(
         assert await converse(mock, f"{host.url}/bad") == REFERENCE
         assert await converse(mock, f"{host.url}/good", "c2") == REFERENCE
         assert await converse(mock, f"{other.url}/good", "c3") == REFERENCE
-        assert len(await other.wait_for(6)) == 6
-        while True:
-            good = [one for one in host.posted if one.line.startswith("POST /good")]
-            if len(good) == 6:
-                break
-            await host.wait_for(len(host.posted) + 1)
-        await notifier.drain(0.2 if reply is None else 20)
-        bad = [one for one in host.posted if one.line.startswith("POST /bad")]
         # Two tasks of three transitions each: no retry, and a lane waits for its first post.
-        assert len(bad) == (2 if reply is None else 6)
-        assert {one.line for one in other.posted} == {"POST /good HTTP/1.1"}
+        expected = {"POST /good HTTP/1.1": 6, "POST /bad HTTP/1.1": 2 if reply is None else 6}
+        await host.wait_for(sum(expected.values()))
+        await notifier.drain(0.2 if reply is None else 60)
+        assert Counter(one.line for one in host.posted) == expected
+        assert Counter(one.line for one in other.posted) == {"POST /good HTTP/1.1": 6}
 
 
 MORTAL = """
@@ -409,7 +407,7 @@ async def test_killed_callback_host_changes_no_turn(
         assert await converse(mock, url) == REFERENCE
         assert await converse(mock, other.url, "c2") == REFERENCE
         mock.let_go.set()
-        await notifier.drain(20)
+        await notifier.drain(60)
         assert len(other.posted) == 6
         done = await answer(mock.client, request("tasks/get", id=begun.id))
         assert told(done) == ("completed", "All is well.")
@@ -431,9 +429,8 @@ async def test_name_that_comes_to_mean_this_machine_is_not_posted_to(
     async with callback_host() as host, pushing(serving, UrlPolicy(), resolve) as (mock, notifier):
         url = f"http://rebound.example:{host.port}/"
         body = turn("send money", push={"url": url})
-        async with asyncio.timeout(3):
-            assert told(await answer(mock.client, body)) == REFERENCE[0]
-        await notifier.drain(20)
+        assert told(await answer(mock.client, body)) == REFERENCE[0]
+        await notifier.drain(60)
         assert host.posted == []
     assert caplog.text.count("refused: loopback address") == 3
 
@@ -477,7 +474,7 @@ async def test_command_opens_this_machine_aloud(
         }
         flags = ("--allow-local-push", "--push-authorization", "off")
         with run_mock(project, *flags) as mock:
-            async with httpx.AsyncClient(base_url=mock.url, timeout=20) as client:
+            async with httpx.AsyncClient(base_url=mock.url, timeout=60) as client:
                 assert told(await answer(client, turn("send money", push=config))) == REFERENCE[0]
             posted = await host.wait_for(3)
             assert states_in(posted) == ["submitted", "working", "input-required"]
@@ -495,7 +492,7 @@ async def test_command_refuses_this_machine_without_the_flag(
     (project / "endpoints.yml").write_text(PUSH_ON)
     async with callback_host() as host:
         with run_mock(project) as mock:
-            async with httpx.AsyncClient(base_url=mock.url, timeout=20) as client:
+            async with httpx.AsyncClient(base_url=mock.url, timeout=60) as client:
                 body = turn("send money", push={"url": f"http://localhost:{host.port}/"})
                 assert (await error(client, body)).code == -32602
                 assert told(await answer(client, turn("send money"))) == REFERENCE[0]
@@ -509,7 +506,7 @@ async def test_what_is_pending_is_posted_before_the_end(
     (project / "endpoints.yml").write_text(PUSH_ON)
     async with callback_host() as host:
         with run_mock(project, "--allow-local-push") as mock:
-            async with httpx.AsyncClient(base_url=mock.url, timeout=20) as client:
+            async with httpx.AsyncClient(base_url=mock.url, timeout=60) as client:
                 body = turn("check the account", push={"url": host.url}, blocking=False)
                 await answer(client, body)
                 await host.wait_for(1)

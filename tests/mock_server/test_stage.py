@@ -113,6 +113,6 @@ async def test_model_is_loaded_now_or_later() -> None:
     async with open_theatre() as theatre:
         async with theatre.stage.loading(3600):
             assert await theatre.shown() == ("placeholder", None)
-        async with asyncio.timeout(10), theatre.stage.loading(0.001):
+        async with asyncio.timeout(60), theatre.stage.loading(0.001):
             await theatre.status.rang.wait()
         assert await theatre.is_ready()

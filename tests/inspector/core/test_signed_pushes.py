@@ -47,7 +47,7 @@ async def verdict(session: Session, key: ec.EllipticCurvePrivateKey | None) -> P
     headers = {TOKEN_HEADER: registration.token}
     if key is not None:
         headers["Authorization"] = f"Bearer {jwt.encode({}, key, 'ES256', {'kid': 'k'})}"
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=60) as client:
         await client.post(session.receiver.url, json=TASK, headers=headers)
     entry = session.log.entries[-1]
     assert isinstance(entry, PushReceived)

@@ -18,7 +18,7 @@ import pytest
 
 from inspector.cli import main
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 # a new session takes the first terminal it opens as its own; getpass asks at that one
 LOGIN = """
 import os, sys

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,19 +38,28 @@ def output_of(*words: str) -> bytes:
     return out + err
 
 
+@dataclass(frozen=True)
+class Held:
+    """An agent that answers with the headers that it got, once it is let go."""
+
+    server: "RawServer"
+    was_asked: threading.Event
+    let_go: threading.Event
+
+
 @pytest.fixture
-def held(start_agent: "StartAgent") -> Iterator[tuple["RawServer", threading.Event]]:
-    """Answers with the headers that it got, once the event is set."""
-    released = threading.Event()
+def held(start_agent: "StartAgent") -> Iterator[Held]:
+    was_asked, let_go = threading.Event(), threading.Event()
 
     async def answer(head: str, _: bytes, writer: asyncio.StreamWriter) -> None:
-        await asyncio.to_thread(released.wait, 60)
+        was_asked.set()
+        await asyncio.to_thread(let_go.wait, 60)
         reply = head.encode()
         length = f"Content-Length: {len(reply)}\r\n"
         writer.write(f"HTTP/1.1 401 No\r\n{length}Connection: close\r\n\r\n".encode() + reply)
 
-    yield start_agent(answer), released
-    released.set()
+    yield Held(start_agent(answer), was_asked, let_go)
+    let_go.set()
 
 
 def processes() -> str:
@@ -75,21 +85,19 @@ def token_of(server: "RawServer") -> str:
 @pytest.mark.req("CONN-3", "SESS-1", "WIRE-3")
 def test_secrets_of_a_conversation_stand_nowhere(
     sessions: Path,
-    held: tuple["RawServer", threading.Event],
+    held: Held,
     secret: Callable[[str], str],
 ) -> None:
-    server, released = held
-    told = output_of("targets", "add", "bank", server.url, *FLAGS)
+    told = output_of("targets", "add", "bank", held.server.url, *FLAGS)
     sending = inspect("send", "bank", "-", "--json")
     assert sending.stdin is not None
     sending.stdin.write(f"my key is {KEY}".encode())
     sending.stdin.close()
     sending.stdin = None
-    while not any(head.startswith("POST") for head, _ in server.requests):
-        assert sending.poll() is None
+    assert held.was_asked.wait(60)
     seen = processes()
     assert "send\0bank\0-\0--json" in seen
-    released.set()
+    held.let_go.set()
     told += b"".join(sending.communicate(timeout=60))
     for form in EXPORT_FORMATS:
         told += output_of("sessions", "export", "last", "--format", form)
@@ -99,7 +107,7 @@ def test_secrets_of_a_conversation_stand_nowhere(
     files = [path for path in sessions.parents[2].rglob("*") if path.is_file()]
     assert {path.suffix for path in files} >= {".jsonl", ".json"}
     written = b"".join(path.read_bytes() for path in files)
-    for one in (secret(KEY), secret(TENANT), secret(token_of(server))):
+    for one in (secret(KEY), secret(TENANT), secret(token_of(held.server))):
         assert one.encode() not in told
         assert one.encode() not in written
         assert one not in seen

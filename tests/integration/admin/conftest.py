@@ -107,7 +107,7 @@ async def _serving(
     card = agent_card(assistant, CardSettings(url, "A small bank"))
     # what a stream says here comes of turns, never of a ping
     site = Site(Page(card), Page({}), 100_000, ping_seconds=3600)
-    async with httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         mock = Mock(url, client)
         world = replace(real_world(), sleep=mock.sleep)
         feed, ready = Feed(), asyncio.Event()

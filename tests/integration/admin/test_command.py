@@ -37,7 +37,7 @@ faults:
 
 def serve(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     line = [sys.executable, "-m", "mock_server", "serve", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.req("ADMIN-1")
@@ -118,7 +118,7 @@ def test_admin_api_is_not_under_the_callers_token(
 def test_listener_does_not_hold_up_the_end(run_mock: RunMock, project: Path) -> None:
     with (
         run_mock(project) as mock,
-        httpx.Client(timeout=20) as client,
+        httpx.Client(timeout=60) as client,
         client.stream("GET", mock.url + "__admin/events") as response,
     ):
         lines = response.iter_lines()
@@ -132,7 +132,7 @@ def test_listener_does_not_hold_up_the_end(run_mock: RunMock, project: Path) -> 
 def test_reload_is_announced_and_renews_the_faults(run_mock: RunMock, project: Path) -> None:
     with (
         run_mock(project, "--watch") as mock,
-        httpx.Client(timeout=20) as client,
+        httpx.Client(timeout=60) as client,
         client.stream("GET", mock.url + "__admin/events") as response,
     ):
         lines = response.iter_lines()

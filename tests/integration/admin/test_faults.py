@@ -87,7 +87,7 @@ def exchange(port: int, body: bytes, verb: bytes = b"POST", path: bytes = b"/") 
     """
     head = b"%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
     received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as channel:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as channel:
         channel.sendall(head % (verb, path, len(body)) + body)
         try:
             while chunk := channel.recv(65536):
@@ -461,7 +461,7 @@ async def test_client_that_leaves_early_is_let_go(serving: Serving) -> None:
         await mock.arm({"effect": "wrong_id"})
 
         def hang_up() -> None:
-            with socket.create_connection(("127.0.0.1", mock.port), timeout=20) as channel:
+            with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as channel:
                 channel.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 

@@ -41,7 +41,7 @@ async def main():
     server = ActionServer(
         ActionServerKind.CHILD, python=sys.executable, module="actions", folder=sys.argv[1]
     )
-    async with open_http(5.0) as http:
+    async with open_http(60.0) as http:
         await ChildServer(server, http).restart()
         print("started", flush=True)
         await asyncio.Event().wait()
@@ -66,7 +66,7 @@ def started(folder: Path) -> list[str]:
 
 @pytest.mark.anyio
 async def test_child_runs_rasa_sdk_in_the_projects_folder(folder: Path) -> None:
-    async with open_http(5.0) as http:
+    async with open_http(60.0) as http:
         child = ChildServer(server_in(folder), http)
         await child.restart()
         await child.stop()
@@ -79,7 +79,7 @@ async def test_child_runs_rasa_sdk_in_the_projects_folder(folder: Path) -> None:
 
 @pytest.mark.anyio
 async def test_new_child_takes_over(folder: Path) -> None:
-    async with open_http(5.0) as http:
+    async with open_http(60.0) as http:
         child = ChildServer(server_in(folder), http)
         await child.restart()
         await child.restart()
@@ -93,7 +93,7 @@ async def test_new_child_takes_over(folder: Path) -> None:
 @pytest.mark.anyio
 async def test_child_that_ends_at_once_is_told(folder: Path) -> None:
     (folder / "rasa_sdk.py").write_text("raise SystemExit(3)", encoding="utf-8")
-    async with open_http(5.0) as http:
+    async with open_http(60.0) as http:
         with pytest.raises(ActionServerFailed, match="has ended with 3"):
             await ChildServer(server_in(folder), http).restart()
 
@@ -105,5 +105,5 @@ def test_child_ends_when_its_parent_is_killed(folder: Path) -> None:
         assert b"started\n" in iter(parent.stdout.readline, b"")
         parent.send_signal(signal.SIGKILL)
         # The child writes to the same pipe: it closes when the last of them has ended.
-        parent.communicate(timeout=30)
+        parent.communicate(timeout=60)
     assert parent.returncode == -signal.SIGKILL

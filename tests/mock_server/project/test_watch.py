@@ -64,7 +64,7 @@ async def following(saves: Saves, changes: Changes, patience_seconds: float) -> 
     found = versions(
         saves.load, saves.hash, changes, seen="none", patience_seconds=patience_seconds
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await anext(found)
 
 
@@ -123,7 +123,7 @@ async def test_defect_of_the_loader_is_told_and_not_raised(
 
 @asynccontextmanager
 async def watched(folder: Path, *also: Path) -> AsyncGenerator[Changes]:
-    async with asyncio.timeout(20), watching(folder, also) as changes:
+    async with asyncio.timeout(60), watching(folder, also) as changes:
         await changes.next()
         yield changes
 

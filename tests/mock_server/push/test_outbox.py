@@ -31,7 +31,7 @@ class Callbacks:
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def finish(self, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.done) < count:
                 self._news.clear()
                 await self._news.wait()
@@ -60,9 +60,9 @@ async def test_posts_of_a_task_arrive_in_order() -> None:
     async with Outbox(callbacks.post) as outbox:
         for number in range(5):
             outbox.put(Letter(to("a"), b"%d" % number))
-        await outbox.drain(10)
+        await outbox.drain(60)
         outbox.put(Letter(to("a"), b"later"))
-        await outbox.drain(10)
+        await outbox.drain(60)
     assert callbacks.done == [*(f"a:{number}" for number in range(5)), "a:later"]
     assert callbacks.most_open == 1
 
@@ -79,7 +79,7 @@ async def test_stuck_callback_delays_nobody_else() -> None:
         assert callbacks.done == ["free:1", "free:2"]
         assert "stuck:2" not in callbacks.begun
         callbacks.let_go.set()
-        await outbox.drain(10)
+        await outbox.drain(60)
     assert sorted(callbacks.done[2:]) == ["stuck:1", "stuck:2", "stuck:3"]
 
 
@@ -90,7 +90,7 @@ async def test_failed_post_is_logged_and_not_repeated(caplog: pytest.LogCaptureF
     async with Outbox(callbacks.post) as outbox:
         for number in range(4):
             outbox.put(Letter(to("a", host="hooks.example"), b"%d" % number))
-        await outbox.drain(10)
+        await outbox.drain(60)
     assert callbacks.begun == ["a:0", "a:1", "a:2", "a:3"]
     assert callbacks.done == ["a:3"]
     for told in ("status 500", "refused: private address", "ValueError", "hooks.example"):
@@ -106,9 +106,9 @@ async def test_pending_posts_are_bounded(caplog: pytest.LogCaptureFixture) -> No
             outbox.put(Letter(to("stuck"), body))
         assert "too many posts are pending" in caplog.text
         callbacks.let_go.set()
-        await outbox.drain(10)
+        await outbox.drain(60)
         outbox.put(Letter(to("stuck"), b"4"))
-        await outbox.drain(10)
+        await outbox.drain(60)
     assert callbacks.done == ["stuck:1", "stuck:2", "stuck:4"]
 
 
@@ -125,7 +125,7 @@ async def test_hanging_host_does_not_hold_all_connections() -> None:
         assert all(name.startswith("free") for name in callbacks.done)
         assert sum(name.startswith("stuck") for name in callbacks.begun) == 2
         callbacks.let_go.set()
-        await outbox.drain(10)
+        await outbox.drain(60)
     assert len(callbacks.done) == 10
     assert callbacks.most_open <= 3
 
@@ -134,7 +134,7 @@ async def test_hanging_host_does_not_hold_all_connections() -> None:
 async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
-        await outbox.drain(10)
+        await outbox.drain(60)
         outbox.put(Letter(to("stuck"), b"1"))
         outbox.put(Letter(to("stuck"), b"2"))
         await outbox.drain(0.01)

@@ -255,7 +255,7 @@ async def test_a_subscription_that_fails_has_an_end(reply: Any, times: int) -> N
 async def push(session: Session, params: dict[str, Any], *states: str) -> list[int]:
     """Post what an agent that was given `params` would."""
     config = params["configuration"]["pushNotificationConfig"]
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=60) as client:
         return [
             (
                 await client.post(
@@ -277,7 +277,7 @@ async def until(session: Session, kind: type[object], number: int = 1) -> None:
 
     unsubscribe = session.subscribe(look)
     look()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await reached.wait()
     unsubscribe()
 

@@ -129,7 +129,7 @@ async def test_change_during_a_replay_begins_it_anew(start_agent: StartAgent) ->
         session.subscribe(lambda _: news.set())
 
         async def until(holds: Callable[[], object]) -> None:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not holds():
                     news.clear()
                     await news.wait()
@@ -167,7 +167,7 @@ async def test_saves_in_a_folder_are_noticed(tmp_path: Path) -> None:
     noticed = changes(tmp_path)
     waiting = asyncio.ensure_future(anext(noticed))
     number = 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         # the watcher begins when it can; until then nothing is noticed
         while not waiting.done():
             number += 1

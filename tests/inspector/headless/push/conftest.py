@@ -33,7 +33,8 @@ class Mock:
         self._post("reset", None)
 
     def _post(self, path: str, body: Any) -> None:
-        httpx.post(f"{self.url}__admin/{path}", json=body).raise_for_status()
+        answer = httpx.post(f"{self.url}__admin/{path}", json=body, timeout=60)
+        answer.raise_for_status()
 
 
 def read_ready(process: "subprocess.Popen[str]") -> str:
@@ -60,7 +61,7 @@ def serving(folder: Path, *flags: str, offers_push: bool = True) -> Generator[Mo
         yield Mock(read_ready(process).split()[1], process)
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="package")
@@ -116,7 +117,7 @@ class Listener:
         """Interrupt it; the exit status, and what it still printed."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, err
 
 
