@@ -4,7 +4,10 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 from asyncio.subprocess import PIPE
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -58,8 +61,8 @@ class ChildServer:
         """
         async with self._changing:
             old = self._process
-            port = _free_port()
-            self._process = await self._start(port)
+            with _held_port() as port:
+                self._process = await self._start(port)
             self._client = ActionClient(self._http, f"http://127.0.0.1:{port}/webhook")
             if old is not None:
                 await _stop(old)
@@ -117,10 +120,16 @@ def _command_line(server: ActionServer, port: int) -> list[str]:
     return [server.python, "-c", leashed, "--actions", server.module, "--port", str(port)]
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+@contextmanager
+def _held_port() -> Generator[int]:
+    """A free port; on Linux nobody else is given it meanwhile, and who asks for it may listen."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port: int = holder.getsockname()[1]
+        if sys.platform != "linux":
+            holder.close()
+        yield port
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
