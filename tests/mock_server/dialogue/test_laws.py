@@ -120,11 +120,15 @@ branches = st.one_of(
         lambda drawn: (Branch(drawn[0], drawn[1]), Branch(drawn[2]))
     ),
 )
+guards = st.sampled_from((None, None, "slots.number > 2", "not readable ("))
+persisted = st.lists(names, max_size=1).map(tuple)
 rejections = st.lists(
     st.builds(Rejection, st.sampled_from(CONDITIONS), st.just("utter_no")), max_size=1
 ).map(tuple)
 
 
+# To make a strategy takes far longer than to draw from it.
+@cache
 def step(step_id: str) -> st.SearchStrategy[Step]:
     flow_ids = st.sampled_from(FLOWS)
     return st.one_of(
@@ -158,8 +162,10 @@ def step(step_id: str) -> st.SearchStrategy[Step]:
     )
 
 
-def calling_step(step_id: str) -> st.SearchStrategy[Step]:
+@cache
+def step_or_call(step_id: str) -> st.SearchStrategy[Step]:
     return st.one_of(
+        step(step_id),
         st.builds(CallStep, st.just(step_id), st.sampled_from(FLOWS), branches),
         st.builds(
             CallStep,
@@ -176,24 +182,27 @@ def calling_step(step_id: str) -> st.SearchStrategy[Step]:
 def flow(draw: st.DrawFn, flow_id: str) -> Flow:
     """Any flow of four steps; a pattern calls nothing."""
     is_pattern = flow_id.startswith("pattern_")
-    steps = [draw(step(id) if is_pattern else step(id) | calling_step(id)) for id in STEPS]
+    steps = [draw(step(id) if is_pattern else step_or_call(id)) for id in STEPS]
     return Flow(
         flow_id,
         flow_id,
         "",
         {step.id: step for step in steps},
         "a",
-        guard=draw(st.sampled_from((None, None, "slots.number > 2", "not readable ("))),
+        guard=draw(guards),
         nlu_triggers=draw(st.sampled_from(((), (f"begin_{flow_id}",)))),
         run_pattern_completed=draw(st.booleans()),
-        persisted_slots=tuple(draw(st.lists(names, max_size=1))),
+        persisted_slots=draw(persisted),
     )
+
+
+own_patterns = st.lists(st.sampled_from(PATTERNS), max_size=2)
 
 
 @st.composite
 def flow_set(draw: st.DrawFn) -> dict[str, Flow]:
     """Flows that call and link each other, and perhaps patterns of the project's own."""
-    patterns = draw(st.lists(st.sampled_from(PATTERNS), max_size=2))
+    patterns = draw(own_patterns)
     return {flow_id: draw(flow(flow_id)) for flow_id in (*FLOWS, *patterns)}
 
 
