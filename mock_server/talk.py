@@ -10,15 +10,16 @@ from collections.abc import Iterator, Mapping
 from mock_server.acting import Outside, acting
 from mock_server.conversation import Conversation
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import Understood, Warned
+from mock_server.dialogue.events import CommandDropped, Understood, Warned
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.stack import Stack, asked_slot
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
+from mock_server.printing import complain, print_lines, prompt
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow
 from mock_server.tasks.report import utterances, visible_slots
 from mock_server.tasks.trace import TracedTurn, encode_turn, spell_command
 
-EXIT_PROBLEMS = 1
 EXIT_UNREADABLE = 2
 ALWAYS = "STATE-9"
 
@@ -30,47 +31,45 @@ def run(arguments: argparse.Namespace) -> int:
     except ProjectError as error:
         for problem in error.problems:
             if problem.severity is Severity.ERROR:
-                _complain(str(problem))
+                complain(problem)
         return EXIT_UNREADABLE
     try:
         with acting(project) as outside:
             _talk(project, arguments, outside)
     except ActionServerFailed as error:
-        _complain(str(error))
+        complain(error)
         return EXIT_UNREADABLE
-    except BrokenPipeError:
-        # Whoever read the answers has gone; what is buffered must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_PROBLEMS
     return 0
 
 
 def _talk(project: Project, arguments: argparse.Namespace, outside: Outside) -> None:
-    conversation = Conversation(project, _complain, outside, arguments.context)
+    conversation = Conversation(project, complain, outside, arguments.context)
     is_dialogue = sys.stdin.isatty() and not arguments.json
     if not arguments.json:
-        _say(f"{project.folder.resolve().name} · conversation {arguments.context!r}")
+        print_lines(f"{project.folder.resolve().name} · conversation {arguments.context!r}")
     for text in _messages(is_dialogue):
         turn = conversation.say(text)
         if arguments.json:
-            _say(json.dumps(encode_turn(turn, project.assistant)))
+            print_lines(json.dumps(encode_turn(turn, project.assistant)))
             continue
         if not is_dialogue:
-            _say(f"you  {text}")
-        for line in as_lines(turn, project.assistant, with_trace=arguments.trace):
-            _say(line)
+            print_lines(f"you  {text}")
+        print_lines(*as_lines(turn, project.assistant, with_trace=arguments.trace))
 
 
 def as_lines(turn: TracedTurn, assistant: Assistant, *, with_trace: bool) -> Iterator[str]:
-    """A turn as people read it: what the bot said, then where the dialogue stands."""
+    """A turn as people read it: what the bot said, where the dialogue stands, what slots changed.
+
+    What went wrong on the way is told in any case.
+    """
     if with_trace:
         yield from _trace_lines(turn)
+    yield from (f"     ! {event.text}" for event in turn.events if isinstance(event, Warned))
     for text in utterances(turn.events):
         first, *others = text.splitlines()
         yield f"bot  {first}"
         yield from (f"     {line}" for line in others)
-    slots = visible_slots(assistant, turn.after.slots)
-    standing = (turn.state.value, active_flow(turn.after.stack), _assignments(slots))
+    standing = (turn.state.value, _place(turn.after.stack), _assignments(_changes(turn, assistant)))
     yield "     · " + " · ".join(part for part in standing if part)
     yield ""
 
@@ -82,8 +81,8 @@ def _trace_lines(turn: TracedTurn) -> Iterator[str]:
         match event:
             case Understood(commands=commands):
                 yield from (f"     → {spell_command(command)}" for command in commands)
-            case Warned(text=text):
-                yield f"     ! {text}"
+            case CommandDropped(command=command, reason=reason):
+                yield f"     → {spell_command(command)} is dropped: {reason}"
             case _:
                 pass
     decided, *others = turn.state_rules
@@ -91,6 +90,18 @@ def _trace_lines(turn: TracedTurn) -> Iterator[str]:
     yield f"     = {decided.id} {decided.state.value}" + (
         f"; not {', '.join(also)}" if also else ""
     )
+
+
+def _place(stack: Stack) -> str:
+    """The flow that runs, and the slot that is asked, if any is."""
+    flow, slot = active_flow(stack), asked_slot(stack)
+    return " asks ".join(name for name in (flow, slot) if name) if flow else ""
+
+
+def _changes(turn: TracedTurn, assistant: Assistant) -> Mapping[str, Json]:
+    before, after = (visible_slots(assistant, it.slots) for it in (turn.before, turn.after))
+    cleared = dict.fromkeys(name for name in before if name not in after)
+    return {name: v for name, v in (after | cleared).items() if before.get(name) != v}
 
 
 def _assignments(slots: Mapping[str, Json]) -> str:
@@ -104,20 +115,8 @@ def _messages(is_dialogue: bool) -> Iterator[str]:
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     while True:
         if is_dialogue:
-            sys.stdout.write("you  ")
-            sys.stdout.flush()
+            prompt("you  ")
         line = stdin.readline()
         if not line:
             return
         yield line.rstrip("\r\n")
-
-
-def _say(line: str) -> None:
-    # What the terminal's encoding lacks is escaped rather than refused.
-    encoding = sys.stdout.encoding
-    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    sys.stdout.flush()
-
-
-def _complain(line: str) -> None:
-    sys.stderr.write(f"{line}\n")

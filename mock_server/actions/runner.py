@@ -55,16 +55,20 @@ def run_stub(
     stub = stubs.by_action.get(name)
     if stub is None:
         is_failure = stubs.unstubbed is UnstubbedActions.FAIL
-        yield ActionResult(failure={"action": name} if is_failure else None)
+        yield _failed(name, "it has no stub") if is_failure else ActionResult()
         return
     branch = next((b for b in stub.branches if _holds(b, state)), StubBranch())
     yield from _paused(branch.delay_seconds)
     yield from _streamed(branch)
     if branch.fails:
-        yield ActionResult(failure={"action": name})
+        yield _failed(name, "its stub says so")
         return
     spoken = (Utterance("".join(branch.stream)),) if branch.stream else ()
     yield ActionResult(slots=branch.slots, utterances=(*spoken, *branch.utterances))
+
+
+def _failed(name: str, reason: str) -> ActionResult:
+    return ActionResult(failure={"action": name}, warnings=(f"action {name!r} failed: {reason}",))
 
 
 def _streamed(branch: StubBranch) -> Iterator[Progress]:

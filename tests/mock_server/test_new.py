@@ -1,5 +1,6 @@
 """`a2a-mock new`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_new_project_passes_check_and_test(
     assert capsys.readouterr().out == "no problems\n"
     assert main(["test", str(folder)]) == 0
     assert " 0 failed, 0 skipped" in capsys.readouterr().out
+
+
+def test_editors_find_the_schema_of_the_new_mock_file(tmp_path: Path) -> None:
+    assert main(["new", str(tmp_path), "--template", "bank"]) == 0
+    head = (tmp_path / "mock.yml").read_text(encoding="utf-8").splitlines()[1]
+    assert head == "# yaml-language-server: $schema=mock.schema.json"
+    schema = json.loads((tmp_path / "mock.schema.json").read_text(encoding="utf-8"))
+    assert schema["title"] == "mock.yml of a2a-mock"
 
 
 def test_empty_directory_is_filled(tmp_path: Path) -> None:

@@ -95,26 +95,35 @@ def test_trace_shows_both_candidates(folder: Path):
 
 
 def test_output_is_a_conversation(folder: Path):
-    run = talk(folder, b"pay a bill of 50\nDo it\n")
+    run = talk(folder, b"pay a bill of 50\nDo it\n/SetSlots(amount=null)\nbreak down\n")
     assert run.stdout.decode().splitlines() == [
         f"{folder.name} · conversation 'talk'",
         "you  pay a bill of 50",
         "bot  Pay 50.0?",
         "     1: Do it (/SetSlots(confirm=true))",
-        "     · input_required · pay_bill · amount=50.0",
+        "     · input_required · pay_bill asks confirm · amount=50.0",
         "",
         "you  Do it",
         "bot  Paid.",
-        "     · completed · amount=50.0",
+        "     · completed",
+        "",
+        "you  /SetSlots(amount=null)",
+        "     · input_required · amount=null",
+        "",
+        "you  break down",
+        "     ! action 'action_fail' failed: its stub says so",
+        "bot  Something went wrong on my side. Please try again later.",
+        "     · failed",
         "",
     ]
 
 
 def test_trace_tells_rules_and_commands(folder: Path):
-    lines = talk(folder, b"pay a bill\n", "--trace").stdout.decode().splitlines()
+    lines = talk(folder, b"pay a bill\n/StartFlow(pya)\n", "--trace").stdout.decode().splitlines()
     assert "     ✗ slash      it does not begin with a slash" in lines
     assert any(line.startswith("     ✓ flow ") for line in lines)
     assert "     → StartFlow(pay_bill)" in lines
+    assert "     → StartFlow(pya) is dropped: there is no such flow" in lines
     assert "     = STATE-8 input_required" in lines
 
 

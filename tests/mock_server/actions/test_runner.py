@@ -50,17 +50,24 @@ def test_condition_that_cannot_be_evaluated_does_not_hold():
     assert played(StubBranch(when="slots.name > 10", slots=(("a", 1),))) == [ActionResult()]
 
 
+def failed(name: str, reason: str) -> ActionResult:
+    return ActionResult(failure={"action": name}, warnings=(f"action '{name}' failed: {reason}",))
+
+
 def test_failure_names_the_action_only():
     branch = StubBranch(fails=True, delay_seconds=1.0)
-    assert played(branch) == [Paused(1.0), ActionResult(failure={"action": "action_x"})]
+    assert played(branch) == [Paused(1.0), failed("action_x", "its stub says so")]
 
 
 @pytest.mark.parametrize(
-    ("policy", "failure"),
-    [(UnstubbedActions.NOOP, None), (UnstubbedActions.FAIL, {"action": "action_y"})],
+    ("policy", "result"),
+    [
+        (UnstubbedActions.NOOP, ActionResult()),
+        (UnstubbedActions.FAIL, failed("action_y", "it has no stub")),
+    ],
 )
-def test_action_without_a_stub(policy: UnstubbedActions, failure: dict[str, str] | None):
-    assert list(run_stub(Stubs({}, policy), "action_y", STATE)) == [ActionResult(failure=failure)]
+def test_action_without_a_stub(policy: UnstubbedActions, result: ActionResult):
+    assert list(run_stub(Stubs({}, policy), "action_y", STATE)) == [result]
 
 
 def test_branch_may_look_at_the_users_words_and_at_where_the_dialogue_stands():

@@ -53,6 +53,7 @@ actions:
     "agents: []",
 ]
 MISTAKES = [
+    "actions: {action_pay: {fail: {status: bad}}}",
     "patterns_profil: x",
     'patterns_profile: "3.13"',
     "understand: [{match: x}]",
