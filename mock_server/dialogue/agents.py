@@ -6,6 +6,7 @@ fails, or its caller's `exit_if` holds; a digression interrupts it like any ques
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
+    ActionExecuted,
     BotUttered,
     Frame,
     FrameMoved,
@@ -24,6 +25,7 @@ from mock_server.dialogue.turn import Answer, Steps, Turn
 
 WAITING = "waiting_for_input"
 RUNNING = "running"
+REQUEST_INPUT = "action_agent_request_user_input"
 
 
 def waiting_agent(stack: Stack) -> Frame | None:
@@ -78,6 +80,7 @@ def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:
     if step.say:
         yield BotUttered(fill(step.say, turn.document(), {}))
     if frame.context.get("agent_state") == WAITING:
+        yield ActionExecuted(REQUEST_INPUT)
         yield Listened()
         return
     for name, value in step.slots:
@@ -89,6 +92,7 @@ def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:
         yield from finish(turn, turn.top)
     elif step.waits:
         yield FrameMoved(frame.id, step.id, {**frame.context, "agent_state": WAITING})
+        yield ActionExecuted(REQUEST_INPUT)
         yield Listened()
     else:
         yield from go_on(turn, turn.top, step.next)

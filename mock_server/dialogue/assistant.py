@@ -45,6 +45,8 @@ class UnderstandRule:
 class Assistant:
     """Everything a turn needs to know. `flows` holds the user's flows and all patterns.
 
+    `carries_slots`: a new session begins with the values of the one before.
+
     `index` and `initial_slots` follow from the rest, so that no turn has to walk through it.
     """
 
@@ -62,6 +64,7 @@ class Assistant:
     rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
     understand: tuple[UnderstandRule, ...] = ()
     clarify_on_multiple_starts: bool = False
+    carries_slots: bool = True
     tools: Mapping[str, tuple[ToolBranch, ...]] = field(
         default_factory=dict[str, tuple[ToolBranch, ...]]
     )

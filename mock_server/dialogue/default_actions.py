@@ -10,12 +10,16 @@ from mock_server.dialogue.events import (
     FrameMoved,
     FrameType,
     Restarted,
-    SessionStarted,
     SlotSet,
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.lifecycle import ask_to_continue, cancel_frames, resume
+from mock_server.dialogue.lifecycle import (
+    ask_to_continue,
+    begin_session,
+    cancel_frames,
+    resume,
+)
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
@@ -117,10 +121,6 @@ def _repeat_bot_messages(turn: Turn) -> Steps:
             yield uttered
 
 
-def _session_start(_turn: Turn) -> Steps:
-    yield SessionStarted()
-
-
 def _restart(_turn: Turn) -> Steps:
     yield Restarted()
 
@@ -147,7 +147,7 @@ DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], Steps]] = MappingProxyType(
         "action_cancel_interrupted_flows": _cancel_interrupted_flows,
         "action_clean_stack": _clean_stack,
         "action_repeat_bot_messages": _repeat_bot_messages,
-        "action_session_start": _session_start,
+        "action_session_start": begin_session,
         "action_restart": _restart,
         "action_trigger_search": _trigger_search,
         "action_trigger_chitchat": _trigger_chitchat,

@@ -20,7 +20,6 @@ from mock_server.dialogue.events import (
     FrameMoved,
     FrameRemoved,
     Listened,
-    SessionStarted,
     SlotSet,
     SlotSource,
     Understood,
@@ -28,7 +27,7 @@ from mock_server.dialogue.events import (
     Warned,
 )
 from mock_server.dialogue.language_model import Generation
-from mock_server.dialogue.lifecycle import cancel_frames
+from mock_server.dialogue.lifecycle import begin_session, cancel_frames
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.moved_steps import moved_step
 from mock_server.dialogue.outcome import ActionResult
@@ -137,7 +136,7 @@ def _understood(turn: Turn, message: UserMessage) -> Understood:
 
 
 def _start_session(turn: Turn) -> Steps:
-    yield SessionStarted()
+    yield from begin_session(turn)
     if SESSION_START in turn.assistant.actions:
         yield from _run_beside(turn, SESSION_START)
 

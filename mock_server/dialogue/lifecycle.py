@@ -14,6 +14,7 @@ from mock_server.dialogue.events import (
     FrameMoved,
     FrameRemoved,
     FrameType,
+    SessionStarted,
     SlotSet,
     SlotSource,
     Warned,
@@ -34,6 +35,13 @@ from mock_server.dialogue.turn import Answer, Steps, Turn
 
 DEFAULT_ERROR = "rasa_internal_error_default"
 ERROR_PATTERN = "pattern_internal_error"
+
+
+def begin_session(turn: Turn) -> Steps:
+    """`action_session_start`; slots are as at first where they are not to be carried over."""
+    yield SessionStarted()
+    if not turn.assistant.carries_slots:
+        yield from reset_slots(turn, turn.assistant.slots)
 
 
 def next_step(turn: Turn, branches: Iterable[Branch]) -> Answer[str]:

@@ -1,7 +1,7 @@
-"""Sub agents: their config files, and their scripts in mock.yml (flows.md §9, §13)."""
+"""Sub agents: their scripts in mock.yml, and the flows that call them (flows.md §9, §13)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from mock_server.dialogue.assistant import ToolBranch
@@ -15,59 +15,16 @@ from mock_server.dialogue.model import (
     Json,
 )
 from mock_server.errors import NOWHERE, Location
+from mock_server.project.agent_config import DeclaredAgent
 from mock_server.project.circumstances import read_when
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention, MentionKind
-from mock_server.project.nodes import ListNode, MapNode, Node
+from mock_server.project.nodes import ListNode, Node
 from mock_server.project.reading import as_bool, as_items, as_json, as_map, as_text
 from mock_server.project.stubs import refuse_unknown_keys
 
 TURN_KEYS = ("say", "set", "wait", "complete", "fail")
 TOOL_KEYS = ("when", "result", "fail")
-PROTOCOLS = frozenset({"rasa", "a2a"})
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredAgent:
-    """What `sub_agents/<folder>/config.yml` says that a mock can use."""
-
-    name: str
-    description: str
-    location: Location
-
-
-def read_agents(roots: Mapping[str, Node | None], found: Findings) -> Mapping[str, DeclaredAgent]:
-    """The sub agents that the project declares, by name; one that two files have is an error."""
-    agents: dict[str, DeclaredAgent] = {}
-    for root in roots.values():
-        node = as_map(root, found, "the config of a sub agent")
-        agent = as_map(node.entries.get("agent") if node else None, found, "agent")
-        if node is None or agent is None:
-            continue
-        name = as_text(agent.entries.get("name"), found, "name of a sub agent")
-        if name is None:
-            found.error(agent.location, "agent.no_name", "a sub agent has no `name`")
-            continue
-        place = agent.place("name")
-        if name in agents:
-            text = f"sub agent {name!r} is declared twice; first at {agents[name].location}"
-            found.error(place, "agent.duplicate", text, "rename one of the two")
-            continue
-        _check_config(name, agent, node, found)
-        description = as_text(agent.entries.get("description"), found, "description") or ""
-        agents[name] = DeclaredAgent(name, description.strip(), place)
-    return agents
-
-
-def _check_config(name: str, agent: MapNode, node: MapNode, found: Findings) -> None:
-    protocol = as_text(agent.entries.get("protocol"), found, "protocol of a sub agent")
-    if protocol is not None and protocol.lower() not in PROTOCOLS:
-        text = f"sub agent {name!r} has protocol {protocol!r}, expected RASA or A2A"
-        found.fault(agent.place("protocol"), "agent.protocol", text)
-    settings = as_map(node.entries.get("configuration"), found, "configuration of a sub agent")
-    if settings is not None and "module" in settings.entries:
-        text = f"the module of sub agent {name!r} needs Rasa and is ignored: its script runs"
-        found.warn(settings.place("module"), "ignored.agent_module", text)
 
 
 def read_scripts(node: Node | None, mentions: list[Mention], found: Findings) -> Mapping[str, Flow]:
@@ -194,11 +151,27 @@ def with_agents(
         text = f"sub agent {name!r} has no script in mock.yml, so it completes without a word"
         mend = f"add `sub_agents: {{{name}: [{{say: …, wait: true}}, {{complete: true}}]}}`"
         found.warn(declared[name].location, "agent.no_script", text, mend)
+    _check_exits(flows, declared, found)
     playing = {name: scripts.get(name) or agent_flow(name) for name in named}
     return {
         **{id: _leading_to_agents(flow, named - flows.keys()) for id, flow in flows.items()},
         **{flow.id: flow for flow in playing.values()},
     }
+
+
+def _check_exits(
+    flows: Mapping[str, Flow], declared: Mapping[str, DeclaredAgent], found: Findings
+) -> None:
+    """`exit_if` ends an agent that runs inside Rasa, and nothing else (flows.md §2.2)."""
+    steps = (step for flow in flows.values() for step in flow.steps.values())
+    for step in steps:
+        if not (isinstance(step, CallStep) and step.exit_if):
+            continue
+        agent = declared.get(step.flow_id)
+        if step.flow_id in flows or (agent is not None and agent.is_external):
+            what = "a flow" if agent is None else "an agent of protocol A2A"
+            text = f"`exit_if` means nothing here: {step.flow_id!r} is {what}, and ends by itself"
+            found.fault(step.location, "agent.exit_if", text, "remove it")
 
 
 def _leading_to_agents(flow: Flow, names: Iterable[str]) -> Flow:

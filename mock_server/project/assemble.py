@@ -8,11 +8,12 @@ from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import Slot
 from mock_server.dialogue.stubs import action_of
 from mock_server.errors import Problem, ProjectError
-from mock_server.project.agents import read_agents, with_agents
+from mock_server.project.agent_config import read_agents
+from mock_server.project.agents import with_agents
 from mock_server.project.builtin import builtin
 from mock_server.project.code import check_code
 from mock_server.project.config import read_config
-from mock_server.project.domain import Domain, read_domain
+from mock_server.project.domain import Domain, carries_slots, read_domain
 from mock_server.project.findings import Findings
 from mock_server.project.flows import read_flows
 from mock_server.project.lint import lint
@@ -101,6 +102,7 @@ def assemble_sources(
         rejected_scope=mock.rejected_scope,
         understand=mock.understand,
         tools=mock.tools,
+        carries_slots=carries_slots(domain),
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)

@@ -8,7 +8,15 @@ from mock_server.errors import Location
 from mock_server.project.findings import Findings
 from mock_server.project.mentions import Mention
 from mock_server.project.nodes import MapNode, Node, ScalarNode
-from mock_server.project.reading import as_items, as_json, as_map, as_text, warn_unknown_keys
+from mock_server.project.reading import (
+    as_bool,
+    as_items,
+    as_json,
+    as_map,
+    as_number,
+    as_text,
+    warn_unknown_keys,
+)
 from mock_server.project.responses import read_response
 from mock_server.project.slots import read_slot
 
@@ -16,6 +24,10 @@ DOMAIN_KEYS = (
     "version", "intents", "entities", "slots", "responses", "actions", "forms", "session_config",
     "e2e_actions", "config", "flows", "nlu", "stories", "rules",
 )  # fmt: skip
+EXPIRY = "session_expiration_time"
+CARRIED = "carry_over_slots_to_new_session"
+KEPT = "start_session_after_expiry"
+SESSION_KEYS = (EXPIRY, CARRIED, KEPT)
 
 
 @dataclass(slots=True)
@@ -85,6 +97,9 @@ def _read_actions(domain: Domain, node: MapNode, found: Findings) -> None:
 def _read_session_config(domain: Domain, node: MapNode, found: Findings) -> None:
     config = as_map(node.entries.get("session_config"), found, "session_config")
     if config is not None:
+        warn_unknown_keys(config, SESSION_KEYS, found, "session_config")
+        as_bool(config.entries.get(CARRIED), found, f"session_config.{CARRIED}", default=True)
+        as_number(config.entries.get(EXPIRY), found, f"session_config.{EXPIRY}")
         domain.session_config.update(config.entries)
         domain.session_place = node.place("session_config")
 
@@ -100,5 +115,13 @@ def _is_new(domain: Domain, kind: str, name: str, place: Location, found: Findin
 
 def is_session_kept(domain: Domain) -> bool:
     """Whether `start_session_after_expiry` is explicitly false, as CFG-5 asks."""
-    node = domain.session_config.get("start_session_after_expiry")
+    return _is_false(domain.session_config.get(KEPT))
+
+
+def carries_slots(domain: Domain) -> bool:
+    """Whether a new session begins with the slots of the one before, as it does by default."""
+    return not _is_false(domain.session_config.get(CARRIED))
+
+
+def _is_false(node: Node | None) -> bool:
     return isinstance(node, ScalarNode) and node.value is False

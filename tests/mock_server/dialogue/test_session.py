@@ -108,3 +108,20 @@ def test_several_starts_are_clarified_where_the_environment_says_so(converse: Co
         made = assemble_sources(sources, environment, Findings()).assistant
         _, [turn] = converse(made, ["StartFlow(rename);StartFlow(other)"])
         assert sum(isinstance(event, FlowStarted) for event in turn) == started
+
+
+@pytest.mark.parametrize(("is_carried", "kept"), [("true", "Joe"), ("false", None)])
+def test_slots_are_carried_to_a_new_session_as_the_domain_says(
+    converse: Converse, is_carried: str, kept: str | None
+) -> None:
+    assistant = assemble(
+        {
+            "domain.yml": f"session_config: {{carry_over_slots_to_new_session: {is_carried}}}\n"
+            "slots: {who: {type: text}}\nresponses: {utter_ask_who: [{text: Who?}]}",
+            "data/f.yml": "flows: {f: {description: d, persisted_slots: [who], "
+            "steps: [{collect: who}]}}",
+        }
+    )
+    messages = ["StartFlow(f);SetSlot(who, Joe)", "SessionEnd()", "ChitChat()"]
+    state, _ = converse(assistant, messages)
+    assert state.slots["who"] == kept

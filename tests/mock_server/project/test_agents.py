@@ -7,7 +7,9 @@ from mock_server.project.findings import Findings
 
 DOMAIN = "slots: {a: {type: text}}\nresponses: {utter_x: [{text: '{a}'}]}\n"
 FLOWS = "flows:\n  f:\n    description: d\n    steps:\n      - call: helper\n"
-AGENT = "agent: {name: helper, protocol: RASA}\n"
+AGENT = "agent: {name: helper, protocol: RASA, description: Helps.}\n"
+EXTERNAL = "agent: {name: helper, protocol: a2a, description: Helps.}\n"
+CARD = "configuration:\n  agent_card: card.json\n"
 SCRIPT = "sub_agents: {helper: [{say: Hi}]}\n"
 
 
@@ -45,9 +47,16 @@ def test_agent_that_nobody_knows_is_an_error() -> None:
     ("agents", "code"),
     [
         (("agent: {protocol: RASA}\n",), "agent.no_name"),
-        (("agent: {name: helper, protocol: HTTP}\n",), "agent.protocol"),
+        (("agent: {name: helper, protocol: HTTP, description: d}\n",), "agent.protocol"),
         ((AGENT, AGENT), "agent.duplicate"),
-        (("agent: {name: f}\n",), "agent.flow_id"),
+        (("agent: {name: f, description: d}\n",), "agent.flow_id"),
+        ((AGENT, "configuration: {}\n"), "agent.no_agent"),
+        (("agent: {name: helper}\n",), "agent.no_description"),
+        ((EXTERNAL,), "agent.no_card"),
+        ((EXTERNAL + CARD + "  max_polling_time: 0\n",), "agent.seconds"),
+        ((EXTERNAL + CARD + "  polling_initial_delay: soon\n",), "yaml.type"),
+        ((EXTERNAL + CARD + "  auth: {api_key: abc}\n",), "agent.plain_secret"),
+        ((EXTERNAL + CARD + "  auth: {oauth: {client_secret: abc}}\n",), "agent.plain_secret"),
         ((AGENT + "configuration: {module: my.Agent}\n",), "ignored.agent_module"),
         (("[]\n",), "yaml.type"),
     ],
@@ -55,6 +64,32 @@ def test_agent_that_nobody_knows_is_an_error() -> None:
 def test_config_with_one_mistake_has_one_problem(agents: tuple[str, ...], code: str) -> None:
     (found,) = problems(mock=SCRIPT, agents=agents)
     assert f": {code}: " in found
+
+
+def test_written_secret_is_not_told() -> None:
+    (found,) = problems(mock=SCRIPT, agents=(EXTERNAL + CARD + "  auth: {token: s3cret}\n",))
+    assert "s3cret" not in found
+    assert found.endswith('name a variable: token: "${TOKEN}"')
+
+
+@pytest.mark.parametrize(
+    "config", [EXTERNAL + CARD, EXTERNAL + CARD + '  auth: {token: "${TOKEN}"}\n', AGENT]
+)
+def test_agent_as_the_reference_has_it_is_no_problem(config: str) -> None:
+    assert problems(mock=SCRIPT, agents=(config,)) == []
+
+
+EXIT = "{call: helper, exit_if: [slots.a is not null]}"
+
+
+def test_condition_ends_only_an_agent_inside_rasa() -> None:
+    flows = f"flows: {{f: {{description: d, steps: [{EXIT}]}}}}"
+    assert problems(flows, SCRIPT) == []
+    (found,) = problems(flows, SCRIPT, (EXTERNAL + CARD,))
+    assert found.startswith("flows.yml:1: agent.exit_if: ")
+    own = f"flows: {{f: {{description: d, steps: [{EXIT}]}}, helper: {{description: d, steps: [\n"
+    (found,) = problems(own + "  {action: utter_x}]}}", agents=())
+    assert "'helper' is a flow" in found
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,16 @@ def test_buttons_are_translated_one_by_one():
 def test_translations_of_buttons_are_checked():
     _, problems = read({"domain.yml": TRANSLATED.replace("{title: Ja}", "Ja")})
     assert [problem.split(":")[2] for problem in problems] == [" yaml.type"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ("carry_over_slots: true", "yaml.unknown_key"),
+        ("carry_over_slots_to_new_session: sometimes", "yaml.type"),
+        ("session_expiration_time: an hour", "yaml.type"),
+    ],
+)
+def test_session_config_is_checked(entry: str, code: str):
+    _, [problem] = read({"domain.yml": f"session_config: {{{entry}}}"})
+    assert problem.startswith(f"domain.yml:1: {code}: session_config")
