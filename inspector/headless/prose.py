@@ -84,8 +84,8 @@ def tell_data(ink: Ink, turn: TurnData, slots: Sequence[SlotRow]) -> Iterator[st
     for name, text in told:
         if text:
             yield f"    {name} {ink(plain_line(text), YELLOW)}"
-    if turn.error_info is not None:
-        yield f"    {value_text(turn.error_info)}"
+    if turn.error_info:
+        yield f"    info {value_text(turn.error_info)}"
     for artifact in turn.artifacts:
         yield tell_artifact(ink, artifact)
 

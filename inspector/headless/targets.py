@@ -6,7 +6,16 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from inspector.core.saved.targets import SavedTarget, read_targets, targets_file, write_targets
+from inspector.core.saved.targets import (
+    SavedTarget,
+    Targets,
+    change_targets,
+    check_name,
+    check_secrets,
+    read_targets,
+    targets_file,
+)
+from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.headless.output import BOLD, DIM, ink_for
 from inspector.headless.printing import print_json, print_notice, print_text
@@ -77,13 +86,16 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    path = targets_file()
     target = arguments.target
+    parse_target(target)
     if Path(target).exists():
         # the name is used from other folders, too
         target = str(Path(target).absolute())
     saved = SavedTarget(target, _options(arguments))
-    write_targets(path, read_targets(path).with_target(arguments.name, saved))
+    # what is refused leaves no trace, not even an empty folder
+    check_name(arguments.name)
+    check_secrets(saved)
+    change_targets(targets_file(), lambda targets: targets.with_target(arguments.name, saved))
     if arguments.json:
         print_json({"name": arguments.name, "target": target, **saved.options})
     return EXIT_OK
@@ -112,13 +124,14 @@ def _options(arguments: argparse.Namespace) -> dict[str, Json]:
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    path = targets_file()
-    targets = read_targets(path)
-    if arguments.name not in targets.saved:
-        raise UsageError(
-            f"no target is called {arguments.name!r}", "a2a-inspect targets list shows all"
-        )
-    write_targets(path, targets.without_target(arguments.name))
+    def without(targets: Targets) -> Targets:
+        if arguments.name not in targets.saved:
+            raise UsageError(
+                f"no target is called {arguments.name!r}", "a2a-inspect targets list shows all"
+            )
+        return targets.without_target(arguments.name)
+
+    change_targets(targets_file(), without)
     if arguments.json:
         print_json({"removed": arguments.name})
     return EXIT_OK

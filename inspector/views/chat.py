@@ -132,7 +132,7 @@ def _ask(view: Chat, asked: Asked) -> Chat:
         at_ms=request.at_ms,
         exchange=request.exchange,
         speaker="you",
-        text=strip_markers(text),
+        text=asked.raw_body or strip_markers(text),
         slots=slots,
         slot_shapes=shapes,
     )

@@ -85,7 +85,7 @@ def _begin(view: Outcomes, asked: Asked) -> Outcomes:
     call = asked.call
     outcome = Outcome(
         exchange=call.exchange,
-        title=strip_markers(" ".join(texts(parts))),
+        title=asked.raw_body or strip_markers(" ".join(texts(parts))),
         context_id=call.context_id,
         message_id=call.message_id,
     )

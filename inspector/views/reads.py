@@ -70,6 +70,14 @@ class Asked:
     call: Call
     params: dict[str, Json]
 
+    @property
+    def raw_body(self) -> str:
+        """What a turn is in words where it holds no message: then the user wrote its body."""
+        if isinstance(self.params.get("message"), dict):
+            return ""
+        method = self.call.request.method
+        return f"raw body: {method}" if method else "raw body without a method"
+
 
 @dataclass(frozen=True, slots=True)
 class Began:

@@ -137,6 +137,8 @@ def _begin(view: Timeline, asked: Asked) -> Timeline:
 def _new_row(asked: Asked) -> TaskRow:
     call = asked.call
     said = " ".join(texts(tuple(list_at(asked.params, "message", "parts"))))
+    if call.purpose in STARTS_TASK:
+        said = asked.raw_body or said
     return TaskRow(
         exchange=call.exchange,
         task_id=None if call.purpose in STARTS_TASK else call.task_id,

@@ -21,6 +21,7 @@ from inspector.errors import UsageError
 from inspector.wire.tree import Json, at, parse_json, text_at
 
 FORMAT = 1
+SHOWN_BYTES = 40
 CUT_OFF = "the recording ends here: a2a-inspect was stopped before the exchange was over"
 
 
@@ -148,8 +149,11 @@ def _decode_header(path: Path, line: bytes) -> SessionHeader:
             product=_text(fields, "product"),
         )
     except (ValueError, OverflowError) as error:
+        found = repr(line[:SHOWN_BYTES].decode(errors="replace")) if line else "nothing"
         raise UsageError(
-            f"{path}: its first line is no session's", "a2a-inspect sessions list shows what is"
+            f'{path}:1: this is no saved session: expected {{"session": {FORMAT}, …}}, '
+            f"found {found}",
+            "a2a-inspect sessions list shows those that are; sessions export writes them to files",
         ) from error
 
 

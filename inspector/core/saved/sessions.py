@@ -122,19 +122,32 @@ def find_session(folder: Path, word: str) -> Path:
     Raises:
         UsageError: none is meant, or more than one.
     """
-    if word.endswith(SUFFIX) and Path(word).is_file():
-        return Path(word)
+    if word.endswith(SUFFIX):
+        return _existing(Path(word))
     paths = session_paths(folder)
-    if word == LAST and paths:
+    if not word:
+        raise UsageError("the session is named by ''", "is a variable unset? last is the newest")
+    if word == LAST:
+        if not paths:
+            raise UsageError(f"no session is saved in {folder}", "a2a-inspect send makes one")
         return paths[0]
     found = [path for path in paths if read_name(path) == word]
     found = found or [path for path in paths if id_of(path).startswith(word)]
-    if len(found) == 1 and word:
+    if len(found) == 1:
         return found[0]
     if found:
         ids = ", ".join(id_of(path) for path in found[:5])
         raise UsageError(f"{word!r} could be any of {len(found)} sessions", f"one of {ids}")
+    if os.sep in word or Path(word).is_file():
+        return _existing(Path(word))
     raise UsageError(f"no session is called {word!r}", "a2a-inspect sessions list shows all")
+
+
+def _existing(path: Path) -> Path:
+    if path.is_file():
+        return path
+    found = "this is a folder" if path.is_dir() else "there is no such file"
+    raise UsageError(f"{path}: {found}", "name a session's file, its id or its name")
 
 
 def id_of(path: Path) -> str:

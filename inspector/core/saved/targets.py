@@ -13,7 +13,9 @@ Slot sets and snippets belong to a target as the user writes it: a name, or a UR
 import json
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -127,6 +129,41 @@ def read_targets(path: Path) -> Targets:
             for target, turns in _objects(parsed.value, "snippets")
         },
     )
+
+
+def change_targets(path: Path, change: Callable[[Targets], Targets]) -> Targets:
+    """Read the file, write what `change` makes of it, and return that.
+
+    Of two programs that do so at once the second waits, so that neither takes away what the other
+    has saved.
+
+    Raises:
+        UsageError: as `read_targets`, `write_targets` and `change` do.
+    """
+    try:
+        make_private_folder(path.parent)
+        with _locked(path.parent):
+            targets = change(read_targets(path))
+            write_targets(path, targets)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    return targets
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """Wait until nobody else has `folder`; where folders cannot be locked, do not."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def write_targets(path: Path, targets: Targets) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.core.commands import Turn
-from inspector.core.saved.targets import Targets, read_targets, write_targets
+from inspector.core.saved.targets import Targets, change_targets, read_targets
 from inspector.errors import UsageError
 from inspector.tui.composing.kept import Kept, forget, keep, kept_for, matching
 from inspector.tui.drawing import ink
@@ -97,8 +97,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
     def _change(self, change: Callable[[Targets], Targets]) -> bool:
         """Change the file, and say whether that went well."""
         try:
-            self._targets = change(read_targets(self._path))
-            write_targets(self._path, self._targets)
+            self._targets = change_targets(self._path, change)
         except UsageError as error:
             self._tell(str(error))
             return False

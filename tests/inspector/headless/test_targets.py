@@ -88,6 +88,7 @@ def test_secret_in_the_place_of_a_name_is_refused_and_not_repeated(
 
 def test_name_of_a_command_is_no_targets(sessions: Path, capsys: Capture) -> None:
     assert main(["targets", "add", "send", "http://bank.test"]) == 2
+    assert main(["targets", "add", "bank", "nowhere"]) == 2
     assert "'send' is a command" in capsys.readouterr().err
 
 

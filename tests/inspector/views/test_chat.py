@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.entries import FailureKind, Purpose
+from inspector.views import timeline
 from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
+from inspector.views.digest import turns_of
 from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
@@ -36,6 +38,20 @@ def test_slot_markers_are_not_part_of_what_was_said(script: "Script") -> None:
     script.send('hi\nSLOTS: {"a": 1}')
     [you] = fold(script).said
     assert (you.text, you.slots, you.slot_shapes) == ("hi", {"a": 1}, ("line",))
+
+
+@pytest.mark.parametrize(
+    ("method", "shown"),
+    [("agent/other", "raw body: agent/other"), ("", "raw body without a method")],
+)
+def test_a_raw_body_is_shown_as_such(script: "Script", method: str, shown: str) -> None:
+    script.request(Purpose.SEND, method, {"id": "t"})
+    [you] = fold(script).said
+    assert (you.speaker, you.text) == ("you", shown)
+    [row] = reduce(timeline.step, read_log(script.entries), timeline.EMPTY).rows
+    assert row.title == shown
+    [outcome] = turns_of(script.entries)
+    assert outcome.title == shown
 
 
 @pytest.mark.req("OUT-2a")

@@ -96,13 +96,18 @@ async def test_word_finds_a_session_by_name_before_id(five: Path) -> None:
     assert find_session(five, str(paths[3])) == paths[3]
     with pytest.raises(UsageError, match="any of 5 sessions"):
         find_session(five, "id")
-    for word in ("", "none"):
-        with pytest.raises(UsageError):
+    for word, told in (
+        ("", "named by ''"),
+        ("none", "no session is called"),
+        ("none.jsonl", "there is no such file"),
+        (f"{five}/", "this is a folder"),
+    ):
+        with pytest.raises(UsageError, match=told):
             find_session(five, word)
 
 
 def test_no_session_is_the_last_of_none(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no session is called 'last'"):
+    with pytest.raises(UsageError, match="no session is saved"):
         find_session(tmp_path / "none", "last")
 
 

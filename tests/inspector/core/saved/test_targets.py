@@ -1,10 +1,18 @@
 """Saved targets are read back as they were saved, and none holds a secret."""
 
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from inspector.core.saved.targets import SavedTarget, Targets, read_targets, write_targets
+from inspector.core.saved.targets import (
+    SavedTarget,
+    Targets,
+    change_targets,
+    read_targets,
+    write_targets,
+)
 from inspector.errors import UsageError
 
 BANK = SavedTarget("https://bank.test", {"token_env": "BANK", "header": ["X-Key: ${KEY}"]})
@@ -61,6 +69,23 @@ def test_secret_is_refused_and_not_repeated(target: SavedTarget) -> None:
     with pytest.raises(UsageError) as caught:
         Targets().with_target("bank", target)
     assert "hunter2secret" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+def test_two_that_save_at_once_take_nothing_from_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "targets.json"
+    other = threading.Thread(
+        target=lambda: change_targets(path, lambda now: now.with_target("other", BANK))
+    )
+
+    def change(targets: Targets) -> Targets:
+        other.start()
+        other.join(0.05)
+        return targets.with_target("bank", BANK)
+
+    change_targets(path, change)
+    other.join()
+    assert set(read_targets(path).saved) == {"bank", "other"}
 
 
 @pytest.mark.parametrize(("content", "told"), [(b"{", "not JSON"), (b"[]", "no JSON object")])
