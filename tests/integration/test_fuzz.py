@@ -78,7 +78,7 @@ def test_no_input_breaks_the_server(
 ) -> None:
     with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=60) as client:
 
-        @settings(max_examples=200, deadline=None, database=None)
+        @settings(max_examples=200)
         @given(bodies)
         def answers(body: bytes) -> None:
             response = client.post("/", content=body)

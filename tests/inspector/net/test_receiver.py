@@ -219,7 +219,7 @@ async def test_slow_requests_are_refused(rest: bytes) -> None:
 
 
 @pytest.mark.req("PUSHRX-3")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sent=st.binary(max_size=200) | st.binary(max_size=80).map(b"POST / HTTP/1.1\r\n".__add__))
 def test_no_bytes_break_it(sent: bytes) -> None:
     async def ask() -> tuple[bytes, int]:

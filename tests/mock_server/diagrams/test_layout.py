@@ -31,7 +31,7 @@ def overlap(a: Point, a_size: Size, b: Point, b_size: Size) -> bool:
 
 
 @given(graphs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_boxes_and_labels_never_overlap_and_lie_in_the_picture(
     graph: tuple[list[Size], list[Tie]],
 ) -> None:
@@ -52,7 +52,7 @@ def test_boxes_and_labels_never_overlap_and_lie_in_the_picture(
 
 
 @given(graphs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_arrow_goes_from_edge_to_edge_of_its_boxes(
     graph: tuple[list[Size], list[Tie]],
 ) -> None:

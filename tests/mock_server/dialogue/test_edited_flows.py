@@ -139,7 +139,7 @@ def test_step_that_occurs_twice_has_not_moved_to_either() -> None:
 
 
 @pytest.mark.req("RELOAD-1")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.sets(st.sampled_from([*EDITS]), max_size=2), st.sampled_from(MESSAGES)),

@@ -301,7 +301,7 @@ def hold(
     return turns
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows=flow_sets, conversation=conversations)
 def test_state_is_the_fold_of_the_events(
     flows: dict[str, Flow],
@@ -315,7 +315,7 @@ def test_state_is_the_fold_of_the_events(
         assert course.state == state
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(flows=flow_sets, conversation=conversations)
 def test_every_turn_ends_listening(
     flows: dict[str, Flow],
@@ -328,7 +328,7 @@ def test_every_turn_ends_listening(
         assert state.is_listening
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(flows=flow_sets, conversation=conversations)
 def test_equal_conversations_have_equal_events(
     flows: dict[str, Flow],
@@ -338,7 +338,7 @@ def test_equal_conversations_have_equal_events(
     assert hold(assistant, conversation) == hold(assistant, conversation)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows=flow_sets, conversation=conversations)
 def test_stack_is_sound(
     flows: dict[str, Flow],
@@ -353,7 +353,7 @@ def test_stack_is_sound(
             assert frame.step_id == END or frame.step_id in steps
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows=flow_sets, conversation=conversations)
 def test_every_user_flow_that_started_ended_or_is_on_the_stack(
     flows: dict[str, Flow],
@@ -375,7 +375,7 @@ def test_every_user_flow_that_started_ended_or_is_on_the_stack(
         assert sorted(on_stack) == sorted(open_flows)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows=flow_sets, conversation=conversations, stop=st.integers(0, 60))
 def test_turn_cancelled_anywhere_leaves_nothing_behind(
     flows: dict[str, Flow],
