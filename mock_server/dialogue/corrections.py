@@ -13,11 +13,11 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
+from mock_server.dialogue.flow_slots import collects_of
 from mock_server.dialogue.model import CollectStep, Json, Step
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
     active_group,
-    collects_of,
     index_of,
 )
 from mock_server.dialogue.turn import Steps, Turn

@@ -5,7 +5,7 @@ from mock_server.dialogue.commands import SetSlot
 from mock_server.dialogue.model import Json, Slot, SlotFiller, SlotType
 from mock_server.dialogue.plan import Plan, Situation
 from mock_server.dialogue.slots import coerce_said
-from mock_server.dialogue.stack import asked_slot, slots_collected
+from mock_server.dialogue.stack import asked_slot
 from mock_server.errors import InvalidSlotValue
 
 CHOICE_SLOT = "interrupted_flow_to_continue"
@@ -55,9 +55,9 @@ def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> st
 
 def _collected(situation: Situation, plan: Plan) -> set[str]:
     """The slots that the flows on the stack, and those that start now, collect."""
-    flows = situation.assistant.flows
+    collected = situation.assistant.index.collected
     ids = {frame.flow_id for frame in situation.staying(plan)} | {*plan.starts}
-    return {name for flow_id in ids for name in slots_collected(flows[flow_id], flows)}
+    return {name for flow_id in ids for name in collected[flow_id]}
 
 
 def _is_startable_slot(situation: Situation, name: str) -> bool:

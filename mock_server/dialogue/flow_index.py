@@ -1,18 +1,17 @@
-"""Where to look a flow up: by a word, an intent or a slot. Made once for an assistant.
+"""What flows have, and where to look one up: by a word, an intent or a slot.
 
-A turn must not cost more the more flows there are, so nothing in a turn walks through all of them.
+It is made once for an assistant. A turn must not cost more the more flows there are, so nothing in
+a turn walks through all of them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
+from mock_server.dialogue.flow_slots import slots_collected, slots_to_reset
 from mock_server.dialogue.lexicon import HANDOFF_WORDS, content_words
-
-if TYPE_CHECKING:
-    from mock_server.dialogue.model import Flow
+from mock_server.dialogue.model import Flow
 
 FUZZY = 85
 FUZZY_LENGTH = 5
@@ -21,11 +20,11 @@ FUZZY_LENGTH = 5
 class FlowIndex:
     """Looks into `flows`; each table is made when it is first needed."""
 
-    def __init__(self, flows: "Mapping[str, Flow]") -> None:
+    def __init__(self, flows: Mapping[str, Flow]) -> None:
         self._flows = flows
 
     @cached_property
-    def by_intent(self) -> "Mapping[str, Flow]":
+    def by_intent(self) -> Mapping[str, Flow]:
         """The first flow with each `nlu_trigger`."""
         found: dict[str, Flow] = {}
         for flow in self._flows.values():
@@ -34,26 +33,28 @@ class FlowIndex:
         return found
 
     @cached_property
-    def by_slot(self) -> "Mapping[str, tuple[Flow, ...]]":
+    def by_slot(self) -> Mapping[str, tuple[Flow, ...]]:
         """The user's flows that collect a slot, themselves or by a call."""
-        found: dict[str, dict[str, Flow]] = {}
+        found: dict[str, list[Flow]] = {}
         for flow in self._flows.values():
             if not flow.is_pattern:
-                for slot in self._collected(flow):
-                    found.setdefault(slot, {})[flow.id] = flow
-        return {slot: tuple(flows.values()) for slot, flows in found.items()}
-
-    def _collected(self, flow: "Flow") -> Iterator[str]:
-        seen, waiting = {flow.id}, [flow]
-        while waiting:
-            current = waiting.pop()
-            yield from current.collects
-            called = [id for id in current.calls if id in self._flows and id not in seen]
-            seen.update(called)
-            waiting += (self._flows[id] for id in called)
+                for slot in self.collected[flow.id]:
+                    found.setdefault(slot, []).append(flow)
+        return {slot: tuple(flows) for slot, flows in found.items()}
 
     @cached_property
-    def handoffs(self) -> "tuple[Flow, ...]":
+    def collected(self) -> Mapping[str, tuple[str, ...]]:
+        """The slots that a flow and the flows it calls ask for, in file order."""
+        return {flow.id: slots_collected(flow, self._flows) for flow in self._flows.values()}
+
+    @cached_property
+    def resets(self) -> Mapping[str, tuple[str, ...]]:
+        """The slots that return to their initial value when a flow ends, sorted."""
+        flows = self._flows
+        return {flow.id: tuple(sorted(slots_to_reset(flow, flows))) for flow in flows.values()}
+
+    @cached_property
+    def handoffs(self) -> tuple[Flow, ...]:
         """The user's flows that are named after handing over to a human."""
         return tuple(
             flow
@@ -78,7 +79,7 @@ class FlowIndex:
         return self._postings(lambda flow: content_words(flow.description))
 
     def _postings(
-        self, words_of: "Callable[[Flow], tuple[str, ...]]"
+        self, words_of: Callable[[Flow], tuple[str, ...]]
     ) -> Mapping[str, frozenset[str]]:
         found: dict[str, set[str]] = {}
         for flow_id in self.order:

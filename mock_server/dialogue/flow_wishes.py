@@ -7,7 +7,6 @@ from mock_server.dialogue.flow_matching import ENOUGH, FlowMatch, best, rank
 from mock_server.dialogue.hearing import Hearing
 from mock_server.dialogue.lexicon import WORD
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
-from mock_server.dialogue.stack import slots_collected
 from mock_server.errors import ConditionError, TemplateFailed
 from mock_server.records import record
 
@@ -96,9 +95,11 @@ def can_start(hearing: Hearing, flow: Flow) -> bool:
 
 def _values(hearing: Hearing, flow: Flow) -> tuple[SetSlot, ...]:
     """The one number for the one number asked in the flow, and each category that is named."""
-    names = slots_collected(flow, hearing.assistant.flows)
-    slots = [hearing.assistant.slots[name] for name in sorted(names)]
+    names = sorted(hearing.assistant.index.collected[flow.id])
+    slots = [hearing.assistant.slots[name] for name in names]
     fillable = [slot for slot in slots if slot.filler is SlotFiller.FROM_LLM]
+    if not fillable:
+        return ()
     numbers = answers.numbers_in(hearing.text)
     floats = [slot for slot in fillable if slot.type is SlotType.FLOAT]
     values: list[SetSlot] = []

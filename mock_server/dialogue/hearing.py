@@ -18,7 +18,6 @@ from mock_server.dialogue.stack import (
     active_frame,
     active_group,
     asked_slot,
-    collects_of,
     context_of,
 )
 from mock_server.dialogue.state import DialogueState
@@ -27,42 +26,32 @@ FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
 
 class Hearing:
-    """What the rules of the understanding look at; each view of it is made once, when needed."""
+    """What the rules of the understanding look at.
+
+    What nearly every rule needs is made at once, the rest once, when it is needed.
+    """
 
     def __init__(self, assistant: Assistant, state: DialogueState, text: str) -> None:
         self.assistant = assistant
         self.state = state
         self.text = text
-
-    @cached_property
-    def plain(self) -> str:
-        return lexicon.normalized(self.text)
+        self.plain = lexicon.normalized(text)
+        self.asked = _asked(assistant, state)
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
         return lexicon.clauses(self.plain)
 
-    @cached_property
-    def asked(self) -> Slot | None:
-        """The slot that the bot waits for; the choice of a flow is one of categories."""
-        name = asked_slot(self.state.stack)
-        slot = self.assistant.slots.get(name) if name else None
-        if slot is None or slot.name != CHOICE_SLOT:
-            return slot
-        options = context_of(self.state.stack).get("interrupted_flow_names")
-        names = [str(option) for option in options] if isinstance(options, list) else []
-        return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))
-
-    @cached_property
+    @property
     def asks_free_text(self) -> bool:
         return self.asked is not None and self.asked.type in FREE_TEXT
 
-    @cached_property
+    @property
     def active_flow(self) -> Flow | None:
         frame = active_frame(self.state.stack)
         return self.assistant.flows.get(frame.flow_id) if frame else None
 
-    @cached_property
+    @property
     def buttons(self) -> tuple[Button, ...]:
         """The buttons of the bot's last message."""
         said = self.state.previously_uttered
@@ -88,16 +77,21 @@ class Hearing:
     @cached_property
     def correctable(self) -> tuple[Slot, ...]:
         """The slots that the running flows have collected so far, the latest asked last."""
-        flows = self.assistant.flows
+        collected = self.assistant.index.collected
         names: dict[str, None] = {}
         for frame in active_group(self.state.stack):
-            flow = flows.get(frame.flow_id)
-            names.update(dict.fromkeys(collected_in_order(flow, flows) if flow else ()))
+            names.update(dict.fromkeys(collected.get(frame.flow_id, ())))
         return tuple(
             self.assistant.slots[name] for name in names if self.state.slots.get(name) is not None
         )
 
 
-def collected_in_order(flow: Flow, flows: Mapping[str, Flow]) -> tuple[str, ...]:
-    """The slots that `flow` and the flows it calls ask for, in file order."""
-    return tuple(dict.fromkeys(collect.slot for _, collect in collects_of(flow, flows)))
+def _asked(assistant: Assistant, state: DialogueState) -> Slot | None:
+    """The slot that the bot waits for; the choice of a flow is one of categories."""
+    name = asked_slot(state.stack)
+    slot = assistant.slots.get(name) if name else None
+    if slot is None or slot.name != CHOICE_SLOT:
+        return slot
+    options = context_of(state.stack).get("interrupted_flow_names")
+    names = [str(option) for option in options] if isinstance(options, list) else []
+    return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))

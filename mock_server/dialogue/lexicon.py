@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 MIN_STEM = 3
+BREAK = re.compile(r"[,.;!?]| - ")
 WORD = re.compile(r"[a-z][a-z']*", re.IGNORECASE)
 
 
@@ -60,7 +61,7 @@ def normalized(text: str) -> str:
 
 def clauses(text: str) -> tuple[str, ...]:
     """The parts of a normalized text between its punctuation, the whole of it first."""
-    parts = [part.strip() for part in re.split(r"[,.;!?]| - ", text)]
+    parts = [part.strip() for part in BREAK.split(text)]
     return tuple(dict.fromkeys([text, *(part for part in parts if part)]))
 
 

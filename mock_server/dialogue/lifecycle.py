@@ -29,7 +29,6 @@ from mock_server.dialogue.stack import (
     index_of,
     is_root,
     roots,
-    slots_to_reset,
 )
 from mock_server.dialogue.turn import Answer, Steps, Turn
 
@@ -118,7 +117,7 @@ def leave(turn: Turn, frame: Frame) -> Steps:
         yield _completed(turn, frame, flow, is_child)
     yield FrameRemoved(frame.id)
     if not is_child:
-        yield from reset_slots(turn, slots_to_reset(flow, turn.assistant.flows))
+        yield from reset_slots(turn, turn.assistant.index.resets[flow.id])
 
 
 def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
@@ -158,13 +157,12 @@ def reset_slots(turn: Turn, names: Iterable[str]) -> Steps:
 
 def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) -> Steps:
     """Cancel the user flows of `frames`, reset their slots but the kept, remove the frames."""
-    flows = turn.assistant.flows
     users = [frame for frame in reversed(frames) if not frame.is_pattern]
     for frame in users:
         yield FlowCancelled(frame.flow_id, frame.step_id)
     for frame in reversed(frames):
         yield FrameRemoved(frame.id)
-    resets = {name for frame in frames for name in slots_to_reset(flows[frame.flow_id], flows)}
+    resets = {name for frame in frames for name in turn.assistant.index.resets[frame.flow_id]}
     yield from reset_slots(turn, (name for name in resets if name not in kept_slots))
 
 

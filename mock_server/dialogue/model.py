@@ -206,20 +206,10 @@ class Flow:
         """Whether it is the script of a sub agent, and nothing that a user could wish for."""
         return self.id.startswith(AGENT_PREFIX)
 
-    @property
-    def collects(self) -> tuple[str, ...]:
-        """The slots of its own questions."""
-        return tuple(step.slot for step in self.steps.values() if isinstance(step, CollectStep))
-
     def description_of(self, slot: str) -> str:
         """What its own question says of `slot`, empty if nothing."""
         steps = (step for step in self.steps.values() if isinstance(step, CollectStep))
         return next((step.description for step in steps if step.slot == slot), "")
-
-    @property
-    def calls(self) -> tuple[str, ...]:
-        """The flows that its steps call."""
-        return tuple(step.flow_id for step in self.steps.values() if isinstance(step, CallStep))
 
 
 @dataclass(frozen=True, slots=True)

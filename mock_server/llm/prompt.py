@@ -9,7 +9,6 @@ from mock_server.dialogue.commands import (
     Command,
 )
 from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.hearing import collected_in_order
 from mock_server.dialogue.language_model import Generation
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
 from mock_server.dialogue.stack import active_frame, asked_slot
@@ -52,7 +51,7 @@ def _flow_lines(assistant: Assistant, state: DialogueState) -> Iterator[str]:
         if flow.is_pattern or not _may_start(flow, state):
             continue
         yield f"- {flow.id}: {' '.join(flow.description.split())}"
-        for name in collected_in_order(flow, assistant.flows):
+        for name in assistant.index.collected[flow.id]:
             slot = assistant.slots[name]
             if slot.filler is SlotFiller.FROM_LLM:
                 yield f"  slot {name}: {_slot_line(flow, slot)}"

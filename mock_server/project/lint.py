@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
+from mock_server.dialogue.flow_slots import called_flows
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     CallStep,
@@ -14,7 +15,6 @@ from mock_server.dialogue.model import (
     Step,
     ToolStep,
 )
-from mock_server.dialogue.stack import called_flows
 from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
 from mock_server.project.condition_check import check_condition
