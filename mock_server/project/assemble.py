@@ -20,6 +20,7 @@ from mock_server.project.lint import lint
 from mock_server.project.mock_file import MockFile, read_mock_file
 from mock_server.project.nodes import Node, parse
 from mock_server.project.references import check_references
+from mock_server.project.twins import check_twins
 from mock_server.project.usage import Texts, check_usage
 from mock_server.project.ways import check_ways
 
@@ -107,6 +108,7 @@ def assemble_sources(
     )
     mentions = (*domain.mentions, *files.mentions, *mock.mentions)
     check_ways(files.untangled(), found)
+    check_twins(files.flows.values(), found)
     if not found.count(UNREAD):  # all that an unread file defines would be called unknown
         check_references(assistant, mentions, {*agents, *mock.scripts}, found)
         lint(assistant, files.flows, mentions, stubbed, found)

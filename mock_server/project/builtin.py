@@ -14,6 +14,7 @@ from mock_server.project.nodes import Node, parse
 
 SHARED = "shared"
 PROFILES = ("3.14", "3.16")
+LATEST = PROFILES[-1]
 
 
 @dataclass(frozen=True, slots=True)

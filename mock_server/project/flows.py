@@ -91,7 +91,7 @@ def _read_flow(
     warn_removed_keys(node, found)
     get = node.entries.get
     description = as_text(get("description"), found, f"description of {what}")
-    if description is None and not flow_id.startswith(PATTERN_PREFIX):
+    if not (description and description.strip()) and not flow_id.startswith(PATTERN_PREFIX):
         found.fault(place, "flow.no_description", f"{what} has no `description`")
     items = as_items(get("steps"), found, f"steps of {what}")
     if not items:

@@ -17,6 +17,7 @@ from mock_server.dialogue.model import (
 )
 from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
+from mock_server.project.builtin import LATEST, builtin
 from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, nearest, suggestion
 from mock_server.project.mentions import Mention, MentionKind
@@ -26,6 +27,8 @@ LINKABLE_PATTERNS = frozenset(
     {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
 )
 ASK = "utter_ask_"
+# Rasa 3.17 brings it; its steps are not published (flows.md §6).
+EXTERNAL_AGENT = "pattern_external_agent_processing"
 INTERNAL_ERROR = "pattern_internal_error"
 # action_listen ends a turn; a step that names it says what happens anyway.
 ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
@@ -48,6 +51,7 @@ def lint(
     begun |= called | named | {nearest(name, flows) or "" for name in named - flows.keys()}
     for flow in flows.values():
         _check_startable(flow, flow.id in begun, found)
+        _check_pattern(flow, flow.id in begun, found)
         _check_call_cycle(flow, assistant.flows, found)
         _check_prompts(assistant, flow, found)
         _check_persisted(assistant, flow, found)
@@ -175,6 +179,14 @@ def _check_startable(flow: Flow, is_begun: bool, found: Findings) -> None:
     if is_closed and not (is_begun or flow.nlu_triggers):
         text = f"flow {flow.id!r} never starts: its guard is false, and nothing calls or links it"
         found.warn(flow.location, "flow.never_starts", text, "give it an nlu_trigger, or a caller")
+
+
+def _check_pattern(flow: Flow, is_begun: bool, found: Findings) -> None:
+    """A pattern is begun by what happens, and only those that Rasa knows are."""
+    known = {*builtin(LATEST).flows, EXTERNAL_AGENT}
+    if flow.is_pattern and not (is_begun or flow.nlu_triggers or flow.id in known):
+        text = f"flow {flow.id!r} never starts: Rasa has no pattern of this name"
+        found.warn(flow.location, "flow.never_starts", text, suggestion(flow.id, known))
 
 
 def _check_call_cycle(flow: Flow, flows: Mapping[str, Flow], found: Findings) -> None:

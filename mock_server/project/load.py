@@ -11,7 +11,13 @@ from mock_server.dialogue.stubs import Stubs
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault
 from mock_server.project.action_server import complete
-from mock_server.project.assemble import Assembled, Sources, assemble_sources, sorted_problems
+from mock_server.project.assemble import (
+    UNREAD,
+    Assembled,
+    Sources,
+    assemble_sources,
+    sorted_problems,
+)
 from mock_server.project.endpoints import A2AServer, read_a2a_server
 from mock_server.project.files import read_sources, why_closed
 from mock_server.project.findings import Findings
@@ -150,7 +156,9 @@ def _served(
     """What `endpoints.yml` says, and what else a server asks of a project (CFG-5, CFG-6)."""
     file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
     root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
-    server = read_a2a_server(root, file, environment, description, found)
+    # What a file that is no YAML lacks is no news.
+    met = Findings() if found.count(UNREAD) else found
+    server = read_a2a_server(root, file, environment, description, met)
     check_session(sources, assembled, found)
     workers = environment.get("SANIC_WORKERS", "1").strip()
     if workers.isdecimal() and int(workers) > 1:

@@ -184,6 +184,9 @@ class StepReader:
     def _read_branch(self, node: MapNode) -> Branch:
         self._warn_stray_keys(node)
         if "else" in node.entries:
+            for key in node.entries.keys() & {"if", "then"}:
+                text = f"a branch has `else`, so its `{key}` is ignored"
+                self._found.warn(node.place(key), "flow.branch_key", text, "write two branches")
             return Branch(self._target(node.entries["else"]))
         condition = as_text(node.entries.get("if"), self._found, "`if` of a branch")
         if condition is None:

@@ -76,6 +76,12 @@ def test_warnings_alone_are_no_failure(folder: Path, capsys: pytest.CaptureFixtu
     assert summary == "0 problems, 1 warning"
 
 
+def test_endpoints_that_are_no_yaml_are_one_problem(folder: Path):
+    (folder / "data" / "flows.yml").write_text(GOOD, encoding="utf-8")
+    (folder / "endpoints.yml").write_text("a2a_server: {description: x", encoding="utf-8")
+    assert [problem.code for problem in problems_of(folder, {})] == ["yaml.syntax"]
+
+
 def test_missing_folder_is_unreadable(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["check", str(tmp_path / "nowhere")]) == 2
     assert "there is no such folder" in capsys.readouterr().out

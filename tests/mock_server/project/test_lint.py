@@ -80,6 +80,7 @@ def branches(*lines: str) -> str:
         (["- {then: END}", "- else: END"], "flows.yml:7: flow.no_if"),
         (["- else: END", "- {if: slots.amount > 5, then: END}"], "flows.yml:8: flow.branch_after"),
         (["- else: END", "  next: END"], "warning flows.yml:8: flow.branch_key"),
+        (["- {else: END, if: slots.amount}"], "warning flows.yml:7: flow.branch_key"),
         (["- else:", "  - action: utter_done"], "flows.yml:8: flow.open_branch"),
         (["- else:"], "flows.yml:7: flow.target"),
         (["- {if: slots.amount >, then: END}", "- else: END"], "flows.yml:7: condition.invalid"),
@@ -202,7 +203,7 @@ def test_called_flow_may_not_link_nor_a_pattern_call(report: Report):
     flows = (
         flow("      - call: child\n")
         + "  child:\n    description: d\n    steps: [{link: last}]\n"
-        + "  last:\n    description: d\n    steps: [{action: utter_done}]\n"
+        + "  last:\n    description: e\n    steps: [{action: utter_done}]\n"
         + "  pattern_search:\n    steps: [{call: last}]\n"
         + "  pattern_internal_error:\n    steps: [{link: last}]\n"
     )
@@ -367,6 +368,39 @@ def test_config_of_the_wrong_shape(report: Report):
     assert report(
         config="pipeline: [{name: XCommandGenerator, user_input: {max_characters: many}}]"
     ) == ["config.yml:1: yaml.type: max_characters: found 'many', expected a number"]
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        (
+            "    description: Pay.\n",
+            "warning flows.yml:6: flow.same_description: flow 'other' is described as flow 'pay' i",
+        ),
+        (
+            "    description: Other.\n    name: pay\n",
+            "warning flows.yml:6: flow.same_name: flow 'other' is called 'pay' as is flow 'pay', a",
+        ),
+        (
+            "    description: Other.\n    nlu_trigger: [{intent: go}]\n",
+            "flows.yml:6: flow.same_trigger: intent 'go' starts flow 'other' and flow 'pay', at fl",
+        ),
+        ("    description: ''\n", "flows.yml:6: flow.no_description"),
+    ],
+)
+def test_flows_are_told_apart(report: Report, head: str, problem: str):
+    steps = "    steps: [{action: utter_done}]\n"
+    pay = f"  pay:\n    description: Pay.\n    nlu_trigger: [{{intent: go}}]\n{steps}"
+    (found,) = report(f"flows:\n{pay}  other:\n{head}{steps}")
+    assert found.startswith(problem)
+
+
+def test_pattern_that_rasa_has_not_is_warned_of(report: Report):
+    pattern = "  pattern_serch:\n    steps: [{action: utter_done}]\n"
+    (found,) = report(flow("      - action: utter_done\n") + pattern)
+    assert found.startswith("warning flows.yml:6: flow.never_starts: flow 'pattern_serch' never")
+    assert found.endswith("; did you mean 'pattern_search'?")
+    assert report(flow("      - link: pattern_search\n") + pattern.replace("serch", "search")) == []
 
 
 def test_flow_that_nothing_starts_is_warned_of(report: Report):
