@@ -32,6 +32,9 @@ from mock_server.dialogue.turn import Answer, Steps, Turn
 from mock_server.dialogue.utterances import INTERNAL_ERROR_RESPONSE, utter
 from mock_server.errors import ConditionError, TemplateFailed
 
+# A flow that repeats in circles would say more, and remember more, turn by turn.
+MAX_REPEATED = 20
+
 
 def _run_slot_rejections(turn: Turn) -> Steps:
     """Refuse the asked slot's value by the first rejection that holds, and say why."""
@@ -116,7 +119,7 @@ def _repeat_bot_messages(turn: Turn) -> Steps:
     """Say again what was said last, less the question that is asked again anyway."""
     asking = turn.stack[-2] if len(turn.stack) > 1 else None
     asked = asking.context["utter"] if asking and asking.flow_id == COLLECT_PATTERN else None
-    for uttered in turn.state.previously_uttered:
+    for uttered in turn.state.previously_uttered[-MAX_REPEATED:]:
         if asked is None or uttered.response != asked:
             yield uttered
 

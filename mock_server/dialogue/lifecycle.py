@@ -128,7 +128,7 @@ def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowComp
 
 def _follow(turn: Turn, ended: Frame, flow: Flow) -> Steps:
     """What comes after a flow: the flow it interrupted, or the question for another wish."""
-    if ended.type is FrameType.INTERRUPT and active_frame(turn.stack):
+    if ended.type is FrameType.INTERRUPT and roots(turn.stack):
         yield from ask_to_continue(turn, len(turn.stack))
     elif not turn.stack and flow.run_pattern_completed:
         context: dict[str, Json] = {"previous_flow_name": flow.name}

@@ -132,3 +132,17 @@ def test_condition_that_cannot_be_read_chooses_no_variation(converse: Converse) 
     _, [turn] = converse(project(odd), ["StartFlow(odd)"])
     assert "always" in texts(turn)
     assert any(isinstance(e, Warned) and "utter_broken" in e.text for e in turn)
+
+
+def test_flow_that_a_pattern_calls_is_not_offered_to_go_on(converse: Converse) -> None:
+    calling = "flows: {pattern_chitchat: {description: d, steps: [{call: two}]}}"
+    state, turns = converse(project(calling), ["ChitChat()", "StartFlow(three)"])
+    assert texts(turns[-1])[-1] == "n?"
+    assert [frame.flow_id for frame in state.stack][:2] == ["pattern_chitchat", "two"]
+
+
+def test_flow_that_repeats_in_circles_does_not_say_ever_more(converse: Converse) -> None:
+    step = "{id: again, action: action_repeat_bot_messages, next: again}"
+    circle = f"flows: {{circle: {{description: d, steps: [{step}]}}}}"
+    _, turns = converse(project(circle), ["ChitChat()", *["StartFlow(circle)"] * 4])
+    assert max(len(turn) for turn in turns) < 10_000
