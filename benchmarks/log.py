@@ -1,6 +1,6 @@
 """What a long log costs: an entry more, memory, a filter, a frame and a page, beside a short one.
 
-    python -m benchmarks.log [--entries 100000] [--rounds 5]
+    python -m benchmarks.log [--few 1000] [--entries 100000] [--more 1000] [--rounds 5]
 
 The log is made up: turns that are streamed with an artifact, polled and pushed, each in a context
 of a few turns, with bodies of the size that Rasa's have. Costs are processor time, and both sizes
@@ -195,13 +195,13 @@ class Sized:
         return self.folds.views
 
 
-def sized(shape: Callable[[], Iterator[Entry]], entries: int) -> Sized:
+def sized(shape: Callable[[], Iterator[Entry]], entries: int, more: int) -> Sized:
     log = shape()
     known = list(islice(log, entries))
     folds = Folds()
     for entry in known:
         folds = folds.step(entry)
-    return Sized(known, folds, list(islice(log, APPENDED)))
+    return Sized(known, folds, list(islice(log, more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,8 +350,9 @@ async def _frame(pilot: Pilot[int], screen: Workspace, folds: Folds) -> float:
 # Everything
 
 
-def measure(name: str, entries: int, rounds: int) -> Iterator[Row]:
-    few, many = sized(SHAPES[name], FEW), sized(SHAPES[name], entries)
+def measure(name: str, sizes: tuple[int, int], more: int, rounds: int) -> Iterator[Row]:
+    """What both sizes cost, and what `more` entries beyond them do."""
+    few, many = (sized(SHAPES[name], size, more) for size in sizes)
 
     def compared(what: str, unit: str, cost: Callable[[Sized], float]) -> Row:
         return Row(what, *by_turns(lambda: cost(few), lambda: cost(many), rounds), unit)
@@ -370,14 +371,17 @@ def measure(name: str, entries: int, rounds: int) -> Iterator[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what a long log costs.")
+    parser.add_argument("--few", type=int, default=FEW)
     parser.add_argument("--entries", type=int, default=MANY)
+    parser.add_argument("--more", type=int, default=APPENDED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
+    few: int = arguments.few
     entries: int = arguments.entries
     for name, shape in SHAPES.items():
         print(f"{name}")
-        print(f"{'':<52}{FEW:>10,}{entries:>10,}  ratio")
-        for row in measure(name, entries, arguments.rounds):
+        print(f"{'':<52}{few:>10,}{entries:>10,}  ratio")
+        for row in measure(name, (few, entries), arguments.more, arguments.rounds):
             costs = f"{row.few:>7.1f} {row.unit}{row.many:>7.1f} {row.unit}"
             print(f"{row.what:<52}{costs}{row.ratio:>7.2f}", flush=True)
         print(f"memory above the raw bytes: {memory(shape, entries):.0f} B an entry\n")

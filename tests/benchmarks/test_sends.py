@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_bench_measures_the_mock_beside_the_bare_route() -> None:
     line = [sys.executable, "-m", "benchmarks.sends", "--json", "--only", "flow"]
     line += ["--rounds", "1", "--seconds", "0.1", "--tasks", "100"]
-    ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert ended.returncode == 0, ended.stderr
     report = json.loads(ended.stdout)
     assert [row["server"] for row in report["rows"]] == [

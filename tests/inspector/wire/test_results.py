@@ -46,6 +46,16 @@ def test_artifacts_of_a_task_are_whole() -> None:
     assert (read.artifact_id, read.name, read.is_append, read.is_last) == ("a", "n", False, True)
 
 
-@given(st.recursive(st.none() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
+WORDS = st.sampled_from(["kind", "task", "status", "state", "message", "artifacts", "parts", "id"])
+TEXTS = WORDS | st.text(max_size=3)
+
+
+@given(
+    st.recursive(
+        st.none() | TEXTS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=5),
+        max_leaves=20,
+    )
+)
 def test_anything_can_be_read(result: Any) -> None:
     assert read_result(result).kind

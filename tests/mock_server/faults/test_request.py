@@ -42,6 +42,16 @@ def test_any_body_is_read(body: bytes) -> None:
     assert read_request("POST", "/", [], body).verb == "POST"
 
 
-@given(st.recursive(st.none() | st.booleans() | st.text(max_size=3) | st.integers(), st.lists))
+KEYS = st.sampled_from(["message", "parts", "text", "id", "taskId", "contextId", "messageId"])
+LEAVES = st.none() | st.booleans() | st.text(max_size=3) | st.integers()
+
+
+@given(
+    st.recursive(
+        LEAVES,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+        max_leaves=20,
+    )
+)
 def test_any_params_are_read(params: object) -> None:
     assert read(params).method == "message/send"

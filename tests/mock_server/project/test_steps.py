@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_server.dialogue.model import END, Flow, Json, LinkStep, SetSlotsStep
@@ -117,6 +117,7 @@ def nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 STEP: st.SearchStrategy[Json] = st.recursive(st.just(LEAF), nested, max_leaves=10)
 
 
+@settings(max_examples=50)
 @given(st.lists(STEP, min_size=1, max_size=4))
 def test_every_successor_is_a_step_or_the_end(steps: list[Json]):
     flow = pay(f"      {json.dumps(steps)}\n")
