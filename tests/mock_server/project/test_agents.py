@@ -87,7 +87,7 @@ def test_condition_ends_only_an_agent_inside_rasa() -> None:
     assert problems(flows, SCRIPT) == []
     (found,) = problems(flows, SCRIPT, (EXTERNAL + CARD,))
     assert found.startswith("flows.yml:1: agent.exit_if: ")
-    own = f"flows: {{f: {{description: d, steps: [{EXIT}]}}, helper: {{description: d, steps: [\n"
+    own = f"flows: {{f: {{description: d, steps: [{EXIT}]}}, helper: {{description: e, steps: [\n"
     (found,) = problems(own + "  {action: utter_x}]}}", agents=())
     assert "'helper' is a flow" in found
 
