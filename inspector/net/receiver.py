@@ -1,6 +1,8 @@
 """An HTTP server for requests that agents post: bounded in every direction, no meaning."""
 
 import asyncio
+import errno
+import os
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -63,7 +65,9 @@ class HttpReceiver:
             )
         except OSError as error:
             where = f"{place.interface} port {place.port}"
-            raise UsageError(f"cannot listen at {where}: {error.strerror}") from error
+            raise UsageError(
+                f"cannot listen at {where}: {_reason(error)}", _way_out(error)
+            ) from error
         return self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -97,6 +101,22 @@ class HttpReceiver:
             return
         finally:
             await connection.close()
+
+
+def _reason(error: OSError) -> str | None:
+    """The system's words: asyncio wraps them in its own, which a lookup's negative number lacks."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else error.strerror
+
+
+def _way_out(error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "choose another port: 0 takes a free one"
+        case errno.EACCES:
+            return "choose a port above 1023"
+        case _:
+            return "name an address of this machine, such as 127.0.0.1"
 
 
 def _server_side(place: Place) -> ssl.SSLContext | None:

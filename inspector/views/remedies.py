@@ -41,7 +41,7 @@ def remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
         case FailureKind.DISCONNECTED:
             return Remedy(
                 "the server crashed, restarted or gave up; a proxy may cut long replies",
-                _join("look at the agent's log", _way_to_the_task(exchange)),
+                "; ".join(filter(None, ("look at the agent's log", _way_to_the_task(exchange)))),
             )
         case FailureKind.STOPPED:
             return Remedy("", _way_to_the_task(exchange))
@@ -74,12 +74,12 @@ def _remedy_of_silence(exchange: Exchange) -> Remedy:
             "the server hangs, or something on the way swallows the request",
             f"a longer --timeout, or {_curl(exchange)} to see whether it answers at all",
         )
-    longer = "a longer --timeout"
-    if exchange.is_stream or exchange.rpc_method != jsonrpc.MESSAGE_SEND:
-        way = _way_to_the_task(exchange) or "the agent's log shows what it does"
+    if exchange.rpc_method == jsonrpc.MESSAGE_SEND:
+        hint = "a longer --timeout, or --stream to see how far it comes"
     else:
-        way = "or --stream to see how far it comes"
-    return Remedy("the agent still works, or hangs", _join(longer, way))
+        way = _way_to_the_task(exchange) or "the agent's log shows what it does"
+        hint = f"a longer --timeout; {way}"
+    return Remedy("the agent still works, or hangs", hint)
 
 
 def _way_to_the_task(exchange: Exchange) -> str:
@@ -99,11 +99,11 @@ def _curl(exchange: Exchange) -> str:
     return f"curl -i {exchange.request.url}"
 
 
-def _join(first: str, second: str) -> str:
-    return f"{first}; {second}" if second else first
-
-
 _ERRORS: dict[int, tuple[str, str]] = {
+    jsonrpc.PARSE_ERROR: (
+        "the body is no JSON for the agent",
+        "look at what went out: a2a-inspect sessions export last --format curl",
+    ),
     jsonrpc.METHOD_NOT_FOUND: (
         "the agent speaks another protocol version, or lacks this method",
         "a2a-inspect card TARGET --validate shows what it offers",

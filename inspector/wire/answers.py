@@ -3,7 +3,7 @@
 from inspector.wire import jsonrpc
 from inspector.wire.results import KINDS, read_result
 from inspector.wire.schema import type_name
-from inspector.wire.tree import Json
+from inspector.wire.tree import Json, text_at
 
 # A raw body may ask for what is not here.
 _KINDS = {
@@ -27,7 +27,9 @@ def wrong_answer(method: str | None, result: Json) -> str:
         return f"{type_name(result)}, not with a {expected}"
     read = read_result(result)
     if read.kind not in kinds:
-        return f"an object of kind {read.kind!r}, not with a {expected}"
+        kind = text_at(result, "kind")
+        named = "an object without a kind" if kind is None else f"an object of kind {kind[:40]!r}"
+        return f"{named}, not with a {expected}"
     if read.kind == "task" and read.state is None:
         return "a task that has no state"
     return ""

@@ -46,9 +46,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Our own request, read back from its bytes."""
+    """Our own request, read back from its bytes; `id` is None where it has none, or no JSON."""
 
-    id: str | None
+    id: Json
     method: str | None
     params: dict[str, Json]
 
@@ -60,9 +60,7 @@ def encode_request(id: str, method: str, params: dict[str, Json]) -> bytes:
 def read_request(body: bytes) -> Request:
     """The request in `body`; what is missing is None, so that any bytes can be read."""
     envelope = parse_json(body).value
-    return Request(
-        text_at(envelope, "id"), text_at(envelope, "method"), object_at(envelope, "params")
-    )
+    return Request(at(envelope, "id"), text_at(envelope, "method"), object_at(envelope, "params"))
 
 
 def read_reply(raw: bytes) -> Reply:

@@ -1,5 +1,7 @@
 """What is wrong with one reply taken by itself: envelope, schema, ids and times."""
 
+import json
+
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Reply, Request
 from inspector.wire.timestamps import is_timestamp
@@ -8,6 +10,7 @@ from inspector.wire.v0_3 import RESULT_TYPES, SCHEMA
 
 ENVELOPE = "A2A 0.3 §6.11.2"
 STATUS = "A2A 0.3 §6.2"
+SHOWN_CHARACTERS = 80
 STREAMING = "A2A 0.3 §3.3.1"
 
 
@@ -39,13 +42,19 @@ def _check_envelope(reply: Reply, request: Request) -> tuple[Finding, ...]:
         text = f"expected '2.0', found {version!r}" if version else "`jsonrpc` is missing: '2.0'"
         found.append(Finding(Severity.ERROR, ENVELOPE, "$.jsonrpc", text))
     if "id" not in envelope:
-        found.append(Finding(Severity.ERROR, ENVELOPE, "$.id", f"`id` is missing: {request.id!r}"))
+        found.append(
+            Finding(Severity.ERROR, ENVELOPE, "$.id", f"`id` is missing: {_shown(request.id)}")
+        )
     elif envelope["id"] != request.id:
-        text = f"the request's id is {request.id!r}, this is {str(envelope['id'])[:80]!r}"
+        text = f"the request's id is {_shown(request.id)}, this is {_shown(envelope['id'])}"
         found.append(Finding(Severity.ERROR, ENVELOPE, "$.id", text))
     if "error" in envelope and envelope.get("result") is not None:
         found.append(Finding(Severity.ERROR, ENVELOPE, "$", "both `result` and `error`"))
     return tuple(found)
+
+
+def _shown(id: Json) -> str:
+    return repr(id[:SHOWN_CHARACTERS]) if isinstance(id, str) else json.dumps(id)[:SHOWN_CHARACTERS]
 
 
 def check_status(result: Json, path: str = "$.result") -> tuple[Finding, ...]:

@@ -66,9 +66,9 @@ def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectErro
 
 
 def check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
-    """CFG-5: a conversation must not begin anew after a while."""
-    if not is_session_kept(assembled.domain):
-        place = assembled.domain.session_place or Location(next(iter(sources.domain), ""), 1)
+    """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
+    if sources.domain and not is_session_kept(assembled.domain):
+        place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
         text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
         found.error(place, INCOMPATIBLE_SESSION, text, SESSION_MEND)
 

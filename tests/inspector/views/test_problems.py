@@ -53,6 +53,7 @@ def test_the_last_thing_seen_is_told(script: "Script") -> None:
 @pytest.mark.parametrize(
     ("code", "status", "cause"),
     [
+        (-32700, 200, "no JSON for the agent"),
         (-32601, 200, "another protocol version"),
         (-32001, 200, "has forgotten it"),
         (-32002, 200, "already ended"),
@@ -125,7 +126,7 @@ def test_what_is_no_reply_is_not_a2a(script: "Script") -> None:
     [
         (None, "answers message/send with null, not with a task or message"),
         (5, "with number, not with"),
-        ({}, "an object of kind 'unknown'"),
+        ({}, "an object without a kind"),
         ({"kind": "task", "id": "t"}, "a task that has no state"),
     ],
 )

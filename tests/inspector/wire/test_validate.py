@@ -109,6 +109,15 @@ def test_an_unknown_state_is_found() -> None:
     assert message.endswith("found 'done'")
 
 
+@pytest.mark.parametrize("id", [1, 1.5, None])
+def test_ids_of_raw_bodies_may_be_numbers(id: Any) -> None:
+    request = read_request(json.dumps({"id": id, "method": "agent/other"}).encode())
+    reply = {"jsonrpc": "2.0", "result": None}
+    assert check_reply(read_reply(json.dumps({**reply, "id": id}).encode()), request) == ()
+    [found] = check_reply(read_reply(json.dumps({**reply, "id": "2"}).encode()), request)
+    assert found.message == f"the request's id is {json.dumps(id)}, this is '2'"
+
+
 @pytest.mark.parametrize(
     ("raw", "message"),
     [

@@ -134,6 +134,9 @@ def test_missing_folder_file_and_domain_are_problems(folder: Path):
     with pytest.raises(ProjectError) as caught:
         load_assistant(folder, environment={})
     assert {"project.no_domain", "project.no_flows", "project.no_file"} <= set(codes(caught.value))
+    with pytest.raises(ProjectError) as caught:
+        load_project(folder, environment={})
+    assert all(problem.location.file for problem in caught.value.problems)
 
 
 def test_file_that_is_no_utf_8_names_the_line(folder: Path):

@@ -147,4 +147,6 @@ def test_wrong_usage_is_2(
 def test_a_taken_port_is_2(listen: Listen, capsys: pytest.CaptureFixture[str]) -> None:
     port = httpx.URL(listen().url).port
     assert main(["listen", "--port", str(port)]) == 2
-    assert f"cannot listen at 127.0.0.1 port {port}" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert f"cannot listen at 127.0.0.1 port {port}: Address already in use\n" in err
+    assert "0 takes a free one" in err
