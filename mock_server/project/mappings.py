@@ -20,6 +20,8 @@ def read_filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
         of = item.entries.get("type") if isinstance(item, MapNode) else item
         spelled = as_text(of, found, f"a mapping of slot {name!r}")
         if spelled is None:
+            text = f"a mapping of slot {name!r} has no `type`, and is ignored"
+            found.warn(item.location, "slot.mapping", text, f"expected one of {sorted(TYPES)}")
             continue
         types.add(spelled)
         if spelled in NLU | NLU_ALIASES:

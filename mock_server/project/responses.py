@@ -21,6 +21,7 @@ from mock_server.project.reading import (
     warn_unknown_keys,
 )
 
+JINJA = "jinja"
 VARIATION_KEYS = (
     "text", "buttons", "quick_replies", "elements", "image", "attachment", "custom", "channel",
     "condition", "id", "metadata", "translation", "allow_interruptions", "button_type",
@@ -109,7 +110,11 @@ def _translations(what: str, node: Node | None, found: Findings) -> Mapping[str,
 def _is_jinja(what: str, node: Node | None, found: Findings) -> bool:
     metadata = as_map(node, found, f"metadata of {what}")
     template = metadata.entries.get("template") if metadata else None
-    return as_text(template, found, f"template of {what}") == "jinja"
+    engine = as_text(template, found, f"template of {what}")
+    if template is not None and engine not in {None, JINJA}:
+        text = f"{what} has template {engine!r}, and is read as a plain text with {{slots}}"
+        found.warn(template.location, "response.template", text, f"expected {JINJA}")
+    return engine == JINJA
 
 
 def _condition(what: str, node: Node | None, found: Findings) -> str | None:
@@ -127,6 +132,10 @@ def _condition(what: str, node: Node | None, found: Findings) -> str | None:
             text = f"condition of {what}: found {kind_of(item)}, expected type, name and value"
             found.error(item.location, "response.condition", text)
             continue
+        kind = as_text(entries.entries.get("type"), found, "type of a condition") or "slot"
+        if kind != "slot":
+            text = f"condition of {what}: type {kind!r} is read as `slot`, the only one there is"
+            found.warn(item.location, "response.condition", text)
         clauses.append(f"slots.{name} {_equals(entries.entries.get('value'))}")
     return " and ".join(clauses) or None
 

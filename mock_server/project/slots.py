@@ -25,6 +25,8 @@ SLOT_KEYS = (
     "type", "initial_value", "values", "min_value", "max_value", "influence_conversation",
     "mappings", "validation", "shared_for_coexistence", "auto_fill", "max_history", "description",
 )  # fmt: skip
+UNSENDABLE = frozenset("()=,")
+VALIDATION_KEYS = ("rejections", "refill_utter")
 REJECTION_KEYS = ("if", "utter")
 
 
@@ -63,8 +65,19 @@ def read_slot(
         location=place,
     )
     _check_categories(slot, found)
+    _check_bounds(slot, found)
+    if UNSENDABLE.intersection(name):
+        text = f"no button can set slot {name!r}, because of its name"
+        found.warn(place, "slot.name", text, "leave out parentheses, commas and =")
     initial = get("initial_value")
     return slot if initial is None else replace(slot, initial_value=_initial(slot, initial, found))
+
+
+def _check_bounds(slot: Slot, found: Findings) -> None:
+    low, high = slot.min_value, slot.max_value
+    if low is not None and high is not None and low > high:
+        text = f"slot {slot.name!r} admits no number: min_value {low:g} is above max_value {high:g}"
+        found.warn(slot.location, "slot.bounds", text, "exchange the two")
 
 
 def _check_categories(slot: Slot, found: Findings) -> None:
@@ -114,6 +127,7 @@ def _validation(
     entries = as_map(node, found, f"validation of slot {name!r}")
     if entries is None:
         return None
+    warn_unknown_keys(entries, VALIDATION_KEYS, found, f"validation of slot {name!r}")
     rejections = read_rejections(name, entries.entries.get("rejections"), mentions, found)
     refill_node = entries.entries.get("refill_utter")
     refill = as_text(refill_node, found, f"refill_utter of slot {name!r}")

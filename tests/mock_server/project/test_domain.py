@@ -174,3 +174,29 @@ def test_translations_of_buttons_are_checked():
 def test_session_config_is_checked(entry: str, code: str):
     _, [problem] = read({"domain.yml": f"session_config: {{{entry}}}"})
     assert problem.startswith(f"domain.yml:1: {code}: session_config")
+
+
+@pytest.mark.parametrize(
+    ("slot", "code"),
+    [
+        ("a: {type: float, min_value: 2, max_value: 1}", "slot.bounds"),
+        ("'a(b': {type: text}", "slot.name"),
+        ("a: {type: text, validation: {rejection: []}}", "yaml.unknown_key"),
+        ("a: {type: text, mappings: [{typ: from_llm}]}", "slot.mapping"),
+    ],
+)
+def test_odd_slot_is_warned_of(slot: str, code: str):
+    _, [problem] = read({"domain.yml": f"slots: {{{slot}}}"})
+    assert problem.startswith(f"domain.yml:1: {code}: ")
+
+
+@pytest.mark.parametrize(
+    ("variation", "code"),
+    [
+        ("{text: t, metadata: {template: liquid}}", "response.template"),
+        ("{text: t, condition: [{type: context, name: a, value: 1}]}", "response.condition"),
+    ],
+)
+def test_odd_variation_is_warned_of(variation: str, code: str):
+    _, [problem] = read({"domain.yml": f"responses: {{utter_x: [{variation}, {{text: d}}]}}"})
+    assert problem.startswith(f"domain.yml:1: {code}: ")
