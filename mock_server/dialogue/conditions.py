@@ -9,6 +9,7 @@ from mock_server.dialogue.templates import Document, render_expression
 from mock_server.errors import ConditionError
 
 CACHED_CONDITIONS = 4096
+SLOT = re.compile(r"\bslots\.(\w+)")
 # The question that each collect step asks; reading a predicate costs as much as several turns.
 NULL_TEST = re.compile(r"(slots|context)\.(\w+) is (not )?null")
 
@@ -48,5 +49,14 @@ def evaluate(source: str, document: Document) -> bool:
     predicate = compile_condition(rendered)
     try:
         return predicate.evaluate(document)
-    except (TypeError, ValueError, KeyError, RecursionError) as error:
+    except TypeError as error:
+        raise ConditionError(rendered, _what_has_no_order(rendered, document)) from error
+    except (ValueError, KeyError, RecursionError) as error:
         raise ConditionError(rendered, str(error)) from error
+
+
+def _what_has_no_order(source: str, document: Document) -> str:
+    empty = [name for name in SLOT.findall(source) if document["slots"].get(name) is None]
+    if empty:
+        return f"{', '.join(f'slots.{name}' for name in dict.fromkeys(empty))} has no value"
+    return "it compares values of two kinds"

@@ -1,10 +1,12 @@
 """A turn for those who debug it: what was understood and why, and which rule made its state."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.commands import Command
+from mock_server.dialogue.command_values import value_of
+from mock_server.dialogue.commands import CannotHandle, Clarify, Command, ReportError, SetSlot
 from mock_server.dialogue.events import (
     CommandDropped,
     Event,
@@ -14,10 +16,14 @@ from mock_server.dialogue.events import (
     RuleTried,
     Understood,
 )
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
 from mock_server.tasks.mapper import Rule, TurnOutcome, active_flow, candidates, task_state
 from mock_server.tasks.report import persisted_slots, utterances, visible_slots
 from mock_server.tasks.task import TaskState
+
+# What Rasa calls some commands; the others are called as their classes are.
+NAMES: Mapping[type[Command], str] = {ReportError: "Error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +90,30 @@ def encode_command(command: Command) -> dict[str, object]:
 
 
 def spell_command(command: Command) -> str:
-    """A command as one types it, e.g. `SetSlot(amount, 50)`."""
-    said = {name: value for name, value in asdict(command).items() if not name.startswith("is_")}
-    return f"{type(command).__name__}({', '.join(map(_spell_value, said.values()))})"
+    """A command as one types it, e.g. `SetSlot(amount, 50)`; `parse_command` reads it again."""
+    return f"{NAMES.get(type(command), type(command).__name__)}({', '.join(_said(command))})"
 
 
-def _spell_value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _said(command: Command) -> Iterator[str]:
+    match command:
+        case Clarify(flow_ids=flow_ids):
+            yield from flow_ids
+        case ReportError(error_type=error_type):
+            yield error_type
+        case CannotHandle(reason=reason):
+            yield from filter(None, (reason,))
+        case SetSlot(name=name, value=value):
+            yield from (name, _spell_value(value))
+        case _:
+            said = asdict(command).items()
+            yield from (str(value) for name, value in said if not name.startswith("is_"))
+
+
+def _spell_value(value: Json) -> str:
+    """A text stands in quotes where it would be taken for something else."""
+    if isinstance(value, str):
+        return value if value_of(value) == value else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
