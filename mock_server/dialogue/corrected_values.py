@@ -10,15 +10,21 @@ def corrected(hearing: Hearing) -> tuple[Slot, Json] | None:
     """The slot of the running flow that the message gives a new value, and that value.
 
     A slot that is named wins; else a number is for the latest number, a category for the slot
-    that has it, and other words are for the latest text.
+    that has it, and other words are for the latest text. What a number or category has already is
+    no other slot's new text.
     """
     slots = [slot for slot in hearing.correctable if slot is not hearing.asked]
     named = [slot for slot in slots if _is_named(slot, hearing.text)]
+    unchanged: tuple[Slot, Json] | None = None
     for slot in (*reversed(named), *_by_type(slots)):
+        if unchanged and slot.type is SlotType.TEXT:
+            break
         value = _value(slot, hearing, is_named=slot in named)
         if value is not None and value != hearing.state.slots[slot.name]:
             return slot, value
-    return None
+        if value is not None and slot.type is not SlotType.TEXT:
+            unchanged = unchanged or (slot, value)
+    return unchanged
 
 
 def _by_type(slots: list[Slot]) -> tuple[Slot, ...]:

@@ -287,8 +287,12 @@ def test_near_flow_is_named_in_the_trace():
     assert reasons["flow"].startswith("nearest is 'transfer_money' with 0.")
 
 
-def test_correction_to_the_same_value_is_none():
-    assert said("I meant 55", situation("confirm", {"amount": 55.0})) == (CannotHandle(),)
+def test_correction_to_the_same_value_is_for_its_own_slot():
+    same = (SetSlot("amount", 55.0),)
+    assert said("I meant 55", situation("confirm", {"amount": 55.0})) == same
+    assert said("I meant 55", situation("confirm", {"amount": 55.0, "payee": "Joe"})) == same
+    state = situation("confirm", {"amount": 55.0, "timing": "future", "payee": "Joe"})
+    assert said("no wait, I meant future", state) == (SetSlot("timing", "future"),)
 
 
 def test_flow_whose_guard_holds_is_a_candidate():
