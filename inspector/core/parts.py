@@ -4,6 +4,7 @@ import base64
 import mimetypes
 from pathlib import Path
 
+from inspector.core.user_files import read_user_file
 from inspector.errors import UsageError
 from inspector.wire.tree import Json, parse_json
 
@@ -17,10 +18,7 @@ def read_part(source: str) -> Json:
     if source.lstrip().startswith("{"):
         return _part_of(source)
     path = Path(source).expanduser()
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+    content = read_user_file(path, str(path))
     if path.suffix == ".json" and is_part(part := parse_json(content).value):
         return part
     media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

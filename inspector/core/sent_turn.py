@@ -33,7 +33,9 @@ def read_sent_turn(request: RequestSent) -> Turn:
     push_config = at(sent.params, "configuration", "pushNotificationConfig")
     is_pushed = isinstance(push_config, dict)
     params = compose_params(turn, "", push_config if is_pushed else None)
-    again = encode_request(sent.id or "", sent.method or "", params)
+    # an id of another type is the user's own, and to be sent again as it is
+    id = sent.id if isinstance(sent.id, str) else ""
+    again = encode_request(id, sent.method or "", params)
     if again != request.body:
         turn = Turn(
             turn.text, context_id=turn.context_id, message_id=turn.message_id, raw=request.body

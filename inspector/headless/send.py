@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import os
 
-from inspector.core.commands import SendTurn
+from inspector.core.commands import SendTurn, Turn
 from inspector.core.secrets.turn_headers import fill_headers
 from inspector.errors import UsageError
 from inspector.headless.connect import open_link
@@ -23,12 +23,15 @@ EXIT_UNEXPECTED = 1
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_send(arguments))
-
-
-async def _send(arguments: argparse.Namespace) -> int:
+    # stdin is read before the loop runs, in which an interruption would wait for its end
     expected = _expected_state(arguments.expect_state)
     turn, secrets = fill_headers(read_turn(arguments), os.environ)
+    return asyncio.run(_send(arguments, turn, secrets, expected))
+
+
+async def _send(
+    arguments: argparse.Namespace, turn: Turn, secrets: tuple[str, ...], expected: str | None
+) -> int:
     async with open_link(arguments.target, connection_of(arguments)) as link:
         link.session.conceal(secrets)
         await link.connect()

@@ -11,6 +11,7 @@ from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 from inspector.core.parts import read_part
 from inspector.core.saved.kept_turns import decode_turn
 from inspector.core.saved.targets import read_targets, targets_file
+from inspector.core.user_files import read_to_end, read_user_file
 from inspector.errors import UsageError
 from inspector.wire.tree import parse_json
 
@@ -58,7 +59,7 @@ def read_turn(arguments: argparse.Namespace) -> Turn:
 
 def _read_stdin() -> str:
     """The text on stdin, without a byte order mark and the line end that most programs leave."""
-    content = sys.stdin.buffer.read()
+    content = read_to_end(sys.stdin.buffer, "stdin")
     try:
         text = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
@@ -85,7 +86,12 @@ def _read_raw(arguments: argparse.Namespace) -> Turn:
         if getattr(arguments, name) not in (None, []):
             flag = f"--{name.replace('_', '-')}"
             raise UsageError(f"--raw is a whole body: {flag} would be ignored", f"leave out {flag}")
-    raw = sys.stdin.buffer.read() if arguments.raw == "-" else _read("--raw", Path(arguments.raw))
+    path = Path(arguments.raw)
+    raw = (
+        read_to_end(sys.stdin.buffer, "stdin")
+        if arguments.raw == "-"
+        else read_user_file(path, f"--raw {path}")
+    )
     return Turn("", follow=_follow(arguments), also=_also(arguments), raw=raw)
 
 
@@ -166,15 +172,8 @@ def read_value(text: str) -> Json:
 
 
 def _read_slots_file(path: Path) -> dict[str, Json]:
-    parsed = parse_json(_read("--slots", path))
+    parsed = parse_json(read_user_file(path, f"--slots {path}"))
     if not isinstance(parsed.value, dict):
         found = parsed.problem or f"found {json.dumps(parsed.value)[:40]}"
         raise UsageError(f"{path}: expected a JSON object of slots; {found}")
     return parsed.value
-
-
-def _read(flag: str, path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{flag} {path}: {error.strerror}") from error

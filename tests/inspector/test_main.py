@@ -46,6 +46,19 @@ sys.exit(main())
 """
 
 
+# Interrupts itself when it begins to read stdin, which never ends.
+INTERRUPTED_AT_STDIN = """
+import os, signal, sys
+from inspector.__main__ import main
+class Stdin:
+    def read(self, most):
+        os.kill(os.getpid(), signal.SIGINT)
+        return os.read(0, most)
+sys.stdin = type("Stream", (), {"buffer": Stdin()})()
+sys.exit(main())
+"""
+
+
 @pytest.mark.parametrize("module", ["argparse", "inspector.headless.card", "httpx"])
 @pytest.mark.req("CLI-1")
 def test_an_interruption_while_it_starts_is_quiet(module: str) -> None:
@@ -109,3 +122,18 @@ def test_stdin_that_is_no_message_is_refused(stdin: bytes, told: bytes) -> None:
     done = run("send", "http://127.0.0.1:1", "-", stdin=stdin)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an interruption is a signal")
+@pytest.mark.req("CLI-1")
+def test_reading_stdin_is_interrupted_at_once() -> None:
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED_AT_STDIN, "send", "http://127.0.0.1:1", "-"],
+        stdin=reading,
+        stderr=subprocess.PIPE,
+    )
+    _, told = process.communicate(timeout=60)
+    os.close(reading)
+    os.close(writing)
+    assert (process.returncode, told) == (130, b"")

@@ -62,7 +62,7 @@ def follow_of(body: bytes, otherwise: FollowMode) -> FollowMode:
 def fields_of(body: bytes) -> Turn | None:
     """Return the turn that `body` is, whatever its layout; None where fields cannot say it."""
     request = read_request(body)
-    if request.id is None or request.method not in (MESSAGE_SEND, MESSAGE_STREAM):
+    if not isinstance(request.id, str) or request.method not in (MESSAGE_SEND, MESSAGE_STREAM):
         return None
     is_stream = request.method == MESSAGE_STREAM
     compact = encode_request(request.id, request.method, request.params)
