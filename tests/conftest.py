@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +23,8 @@ settings.register_profile(
 )
 settings.register_profile("suite", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("suite")
+
+Secret: TypeAlias = Callable[[str], str]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 JWT = re.compile(r"\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+")
@@ -69,7 +72,7 @@ def suite_log() -> Generator[SuiteLog]:
 
 
 @pytest.fixture(scope="session")
-def secret(suite_log: SuiteLog) -> Callable[[str], str]:
+def secret(suite_log: SuiteLog) -> Secret:
     """Note that a text is secret, and return it; no log line of the session may hold it."""
 
     def note(text: str) -> str:
@@ -157,6 +160,9 @@ class CallbackHost:
             writer.close()
 
 
+Hosting: TypeAlias = Callable[..., AbstractAsyncContextManager[CallbackHost]]
+
+
 async def _read_request(reader: asyncio.StreamReader) -> Posted:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip()
     line, *fields = head.split("\r\n")
@@ -166,7 +172,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Posted:
 
 
 @pytest.fixture
-def callback_host() -> Callable[..., AbstractAsyncContextManager[CallbackHost]]:
+def callback_host() -> Hosting:
     """Listen on a free port of 127.0.0.1, with TLS if a context is given."""
     return _callback_host
 

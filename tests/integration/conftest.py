@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypedDict, Unpack
+from typing import IO, TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import httpx
 import pytest
@@ -38,6 +38,9 @@ from mock_server.web.app import Page, Site, create_app
 from mock_server.web.listener import bind, port_of
 from mock_server.web.management import status
 from mock_server.web.server import Server
+
+if TYPE_CHECKING:
+    from tests.conftest import SuiteLog
 
 SMALL_BANK = {
     "domain.yml": """
@@ -83,10 +86,6 @@ actions:
   action_check: {delay_seconds: 1.5}
   action_explain: {stream: ["Your ", "fee."]}
 """
-
-
-class SuiteLog(Protocol):
-    lines: list[str]
 
 
 @dataclass
@@ -143,6 +142,9 @@ class Limits(TypedDict, total=False):
     profile: Profile
 
 
+Serving: TypeAlias = Callable[..., AbstractAsyncContextManager[Mock]]
+
+
 @pytest.fixture(scope="session")
 def small_bank() -> Assistant:
     """The assistant of nearly all tests here: one question, one slow action, one that streams."""
@@ -150,7 +152,7 @@ def small_bank() -> Assistant:
 
 
 @pytest.fixture
-def serving(small_bank: Assistant) -> Callable[..., AbstractAsyncContextManager[Mock]]:
+def serving(small_bank: Assistant) -> Serving:
     """Serve the small assistant; the keywords are those of `Site` and of the service."""
     return partial(_serving, small_bank)
 
@@ -219,14 +221,20 @@ def project(tmp_path: Path, write_small_bank: Callable[[Path, Mapping[str, str]]
 
 @dataclass
 class Command:
-    """A running `a2a-mock serve`; `ready` is the line that it printed."""
+    """A running `a2a-mock serve`; `ready` is the line that it printed, `log` what it writes."""
 
     process: "subprocess.Popen[str]"
     ready: str
+    client: httpx.Client
 
     @property
     def url(self) -> str:
         return self.ready.split()[1]
+
+    @property
+    def log(self) -> IO[str]:
+        assert self.process.stderr
+        return self.process.stderr
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
@@ -235,19 +243,25 @@ class Command:
         return self.process.returncode, log
 
 
+RunMock: TypeAlias = Callable[..., AbstractContextManager[Command]]
+
+
 @pytest.fixture
-def run_mock(suite_log: SuiteLog) -> Callable[..., AbstractContextManager[Command]]:
+def run_mock(suite_log: "SuiteLog") -> RunMock:
     """Run the command itself on a free port; the arguments are those of `serve`."""
     return partial(_run_mock, suite_log)
 
 
 @contextmanager
-def _run_mock(suite_log: SuiteLog, *arguments: str | Path) -> Generator[Command]:
+def _run_mock(suite_log: "SuiteLog", *arguments: str | Path) -> Generator[Command]:
     line = [sys.executable, "-m", "mock_server", "serve", "--port", "0", *map(str, arguments)]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     try:
-        yield Command(process, process.stdout.readline())
+        ready = process.stdout.readline()
+        assert ready, process.communicate()
+        with httpx.Client(base_url=ready.split()[1], timeout=60) as client:
+            yield Command(process, ready, client)
     finally:
         process.kill()
         _, log = process.communicate()

@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import jwt
@@ -12,19 +11,13 @@ import pytest
 
 from mock_server.project.auth import JwtAuth
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import Serving
+
+
 pytestmark = pytest.mark.anyio
 
 
-class Mock(Protocol):
-    url: str
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-
-    def pass_time(self, seconds: float) -> None: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 REFUSAL = '{"error":{"code":-32000,"message":"Unauthorized"},"id":null,"jsonrpc":"2.0"}'
 
@@ -65,7 +58,9 @@ def is_refused(response: httpx.Response) -> bool:
 
 
 @pytest.mark.req("AUTH-1", "AUTH-1a", "HTTP-5")
-async def test_call_without_a_token_is_refused_in_json_rpc(serving: Serving, auth: JwtAuth) -> None:
+async def test_call_without_a_token_is_refused_in_json_rpc(
+    serving: "Serving", auth: JwtAuth
+) -> None:
     async with serving(auth=auth) as mock:
         for headers in ({}, bearer("x"), {"authorization": "Basic eDp5"}):
             response = await mock.client.post("/", json=turn("send money", "m1"), headers=headers)
@@ -78,7 +73,7 @@ async def test_call_without_a_token_is_refused_in_json_rpc(serving: Serving, aut
 @pytest.mark.parametrize("path", CARDS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_card_needs_the_token_too(
-    serving: Serving, auth: JwtAuth, token: str, path: str, method: str
+    serving: "Serving", auth: JwtAuth, token: str, path: str, method: str
 ) -> None:
     async with serving(auth=auth) as mock:
         assert is_refused(await mock.client.request(method, path))
@@ -87,7 +82,7 @@ async def test_card_needs_the_token_too(
 
 
 @pytest.mark.req("AUTH-1", "AUTH-2")
-async def test_token_opens_every_operation(serving: Serving, auth: JwtAuth, token: str) -> None:
+async def test_token_opens_every_operation(serving: "Serving", auth: JwtAuth, token: str) -> None:
     async with serving(auth=auth) as mock:
         said = await mock.client.post("/", json=turn("send money", "m1"), headers=bearer(token))
         task = said.json()["result"]
@@ -103,14 +98,14 @@ async def test_token_opens_every_operation(serving: Serving, auth: JwtAuth, toke
 
 
 @pytest.mark.req("AUTH-3")
-async def test_status_is_open(serving: Serving, auth: JwtAuth) -> None:
+async def test_status_is_open(serving: "Serving", auth: JwtAuth) -> None:
     async with serving(auth=auth) as mock:
         assert (await mock.client.get("/status")).status_code == 200
         assert (await mock.client.get("/")).status_code == 405
 
 
 @pytest.mark.req("AUTH-1a")
-async def test_refusal_comes_before_the_body(serving: Serving, auth: JwtAuth) -> None:
+async def test_refusal_comes_before_the_body(serving: "Serving", auth: JwtAuth) -> None:
     async with serving(auth=auth) as mock:
         port = httpx.URL(mock.url).port
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -121,7 +116,7 @@ async def test_refusal_comes_before_the_body(serving: Serving, auth: JwtAuth) ->
 
 
 @pytest.mark.req("AUTH-1")
-async def test_client_that_writes_on_sees_the_refusal(serving: Serving, auth: JwtAuth) -> None:
+async def test_client_that_writes_on_sees_the_refusal(serving: "Serving", auth: JwtAuth) -> None:
     async with serving(auth=auth) as mock:
         response = await mock.client.post("/", content=b" " * 20_000_000)
         assert is_refused(response)
@@ -129,7 +124,10 @@ async def test_client_that_writes_on_sees_the_refusal(serving: Serving, auth: Jw
 
 @pytest.mark.req("AUTH-2", "LOG-1")
 async def test_refusal_is_logged_with_its_reason_and_without_the_token(
-    serving: Serving, auth: JwtAuth, secret: Callable[[str], str], caplog: pytest.LogCaptureFixture
+    serving: "Serving",
+    auth: JwtAuth,
+    secret: Callable[[str], str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     late = secret(jwt.encode({"exp": time.time() - 1}, auth.key, auth.algorithm))
     async with serving(auth=auth) as mock:
@@ -142,7 +140,7 @@ async def test_refusal_is_logged_with_its_reason_and_without_the_token(
 
 @pytest.mark.req("STATE-1", "AUTH-1", "TURN-4")
 async def test_token_that_expires_in_the_queue_makes_auth_required(
-    serving: Serving, auth: JwtAuth, token: str, secret: Callable[[str], str]
+    serving: "Serving", auth: JwtAuth, token: str, secret: Callable[[str], str]
 ) -> None:
     async with serving(auth=auth, timeout_seconds=0) as mock:
         slow = turn("check the account", "m1")

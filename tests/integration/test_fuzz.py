@@ -4,12 +4,15 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Command
+
 
 Values: TypeAlias = st.SearchStrategy[object]
 
@@ -66,22 +69,16 @@ written = (almost_requests | turns).map(lambda value: json.dumps(value).encode()
 bodies = st.binary(max_size=200) | written
 
 
-class Command(Protocol):
-    url: str
-
-    def stop(self) -> tuple[int, str]: ...
-
-
 @pytest.mark.req("HTTP-5")
 def test_no_input_breaks_the_server(
-    run_mock: Callable[[Path], AbstractContextManager[Command]], project: Path
+    run_mock: Callable[[Path], AbstractContextManager["Command"]], project: Path
 ) -> None:
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=60) as client:
+    with run_mock(project) as mock:
 
         @settings(max_examples=200)
         @given(bodies)
         def answers(body: bytes) -> None:
-            response = client.post("/", content=body)
+            response = mock.client.post("/", content=body)
             assert response.status_code in {200, 409}
             for frame in response.text.removesuffix("\r\n\r\n").split("\r\n\r\n"):
                 envelope = json.loads(frame.removeprefix("data: "))
@@ -89,7 +86,7 @@ def test_no_input_breaks_the_server(
                 assert ("result" in envelope) != ("error" in envelope)
 
         answers()
-        assert client.get("/status").status_code == 200
+        assert mock.client.get("/status").status_code == 200
         status, log = mock.stop()
         assert status == 0
         assert "Traceback" not in log

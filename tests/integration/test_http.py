@@ -2,24 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import Serving
+
+
 pytestmark = pytest.mark.anyio
-
-
-class Mock(Protocol):
-    url: str
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def request(method: str, rpc_id: object = "r1", **params: object) -> dict[str, object]:
@@ -43,7 +36,7 @@ async def result(client: httpx.AsyncClient, body: object) -> dict[str, object]:
 
 
 @pytest.mark.req("HTTP-1")
-async def test_card_is_served_under_both_names(serving: Serving) -> None:
+async def test_card_is_served_under_both_names(serving: "Serving") -> None:
     async with serving() as mock:
         card = await mock.client.get("/.well-known/agent-card.json")
         alias = await mock.client.get("/.well-known/agent.json")
@@ -55,7 +48,7 @@ async def test_card_is_served_under_both_names(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-2")
-async def test_status_names_the_model(serving: Serving) -> None:
+async def test_status_names_the_model(serving: "Serving") -> None:
     async with serving() as mock:
         assert (await mock.client.get("/status")).json() == {
             "model_file": "bank",
@@ -76,7 +69,7 @@ async def test_status_names_the_model(serving: Serving) -> None:
     ],
 )
 async def test_other_routes_are_refused(
-    serving: Serving, method: str, path: str, status: int, text: str
+    serving: "Serving", method: str, path: str, status: int, text: str
 ) -> None:
     async with serving() as mock:
         response = await mock.client.request(method, path)
@@ -86,7 +79,7 @@ async def test_other_routes_are_refused(
 
 
 @pytest.mark.req("TURN-5")
-async def test_repeat_in_flight_is_a_409(serving: Serving) -> None:
+async def test_repeat_in_flight_is_a_409(serving: "Serving") -> None:
     async with serving() as mock:
         body = turn("check the account")
         first = asyncio.create_task(mock.client.post("/", json=body))
@@ -108,7 +101,7 @@ async def test_repeat_in_flight_is_a_409(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-5")
-async def test_replay_is_byte_for_byte_under_another_request_id(serving: Serving) -> None:
+async def test_replay_is_byte_for_byte_under_another_request_id(serving: "Serving") -> None:
     async with serving() as mock:
         body = turn("send money")
         first = await mock.client.post("/", json=body)
@@ -117,7 +110,7 @@ async def test_replay_is_byte_for_byte_under_another_request_id(serving: Serving
 
 
 @pytest.mark.req("TURN-9", "HTTP-5a")
-async def test_history_length_is_honoured(serving: Serving) -> None:
+async def test_history_length_is_honoured(serving: "Serving") -> None:
     async with serving() as mock:
         asked = await result(mock.client, turn("send money"))
         await result(mock.client, request("tasks/cancel", id=asked["id"]))
@@ -134,7 +127,7 @@ async def test_history_length_is_honoured(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-7", "OUT-4", "TURN-11")
-async def test_stream_is_framed_as_the_sdk_frames_it(serving: Serving) -> None:
+async def test_stream_is_framed_as_the_sdk_frames_it(serving: "Serving") -> None:
     async with serving() as mock:
         mock.let_go.set()
         body = turn("explain the fees", method="message/stream")
@@ -163,7 +156,7 @@ async def test_stream_is_framed_as_the_sdk_frames_it(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-7")
-async def test_quiet_stream_is_kept_alive(serving: Serving) -> None:
+async def test_quiet_stream_is_kept_alive(serving: "Serving") -> None:
     async with serving(ping_seconds=0.02) as mock:
         body = turn("check the account", method="message/stream")
         async with mock.client.stream("POST", "/", json=body) as response:
@@ -175,7 +168,7 @@ async def test_quiet_stream_is_kept_alive(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-7")
-async def test_client_that_hangs_up_cancels_nothing(serving: Serving) -> None:
+async def test_client_that_hangs_up_cancels_nothing(serving: "Serving") -> None:
     async with serving(ping_seconds=0.02) as mock:
         body = turn("check the account", method="message/stream")
         async with mock.client.stream("POST", "/", json=body) as response:
@@ -192,7 +185,7 @@ async def test_client_that_hangs_up_cancels_nothing(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-7")
-async def test_stream_can_be_joined_again(serving: Serving) -> None:
+async def test_stream_can_be_joined_again(serving: "Serving") -> None:
     async with serving() as mock:
         configuration = {"blocking": False}
         begun = await result(mock.client, turn("check the account", configuration=configuration))
@@ -206,7 +199,7 @@ async def test_stream_can_be_joined_again(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-10")
-async def test_cancel_stops_a_slow_action(serving: Serving) -> None:
+async def test_cancel_stops_a_slow_action(serving: "Serving") -> None:
     async with serving() as mock:
         blocked = asyncio.create_task(mock.client.post("/", json=turn("check the account")))
         await mock.paused.wait()
@@ -224,7 +217,7 @@ async def test_cancel_stops_a_slow_action(serving: Serving) -> None:
 @pytest.mark.req("HTTP-5")
 @pytest.mark.parametrize("is_chunked", [False, True])
 async def test_oversized_body_is_a_413_and_the_server_goes_on(
-    serving: Serving, is_chunked: bool
+    serving: "Serving", is_chunked: bool
 ) -> None:
     async def chunks() -> AsyncGenerator[bytes]:
         for _ in range(30):
@@ -243,14 +236,14 @@ async def test_oversized_body_is_a_413_and_the_server_goes_on(
 
 @pytest.mark.req("HTTP-5")
 @pytest.mark.parametrize("rpc_id", ["", "ü", 0, -7, 2**53])
-async def test_id_is_echoed_with_its_type(serving: Serving, rpc_id: object) -> None:
+async def test_id_is_echoed_with_its_type(serving: "Serving", rpc_id: object) -> None:
     async with serving() as mock:
         reply = await mock.client.post("/", json=request("tasks/get", rpc_id, id="nope"))
         assert reply.json()["id"] == rpc_id
         assert type(reply.json()["id"]) is type(rpc_id)
 
 
-async def test_lone_surrogates_come_back_escaped(serving: Serving) -> None:
+async def test_lone_surrogates_come_back_escaped(serving: "Serving") -> None:
     async with serving() as mock:
         body = json.dumps(turn("send \ud800 money"))
         reply = await mock.client.post("/", content=body.encode())
@@ -263,7 +256,7 @@ async def test_lone_surrogates_come_back_escaped(serving: Serving) -> None:
 
 
 @pytest.mark.req("HTTP-5")
-async def test_echo_of_a_large_mistake_is_left_out(serving: Serving) -> None:
+async def test_echo_of_a_large_mistake_is_left_out(serving: "Serving") -> None:
     async with serving() as mock:
         parts = [{"kind": "video", "text": "x" * 70_000}]
         body = request("message/send", message={"messageId": "m", "role": "user", "parts": parts})
@@ -276,7 +269,7 @@ async def test_echo_of_a_large_mistake_is_left_out(serving: Serving) -> None:
         assert "data" not in (await mock.client.post("/", json=many)).json()["error"]
 
 
-async def test_client_that_vanishes_within_its_request_harms_nobody(serving: Serving) -> None:
+async def test_client_that_vanishes_within_its_request_harms_nobody(serving: "Serving") -> None:
     async with serving() as mock:
         address = httpx.URL(mock.url)
         _, writer = await asyncio.open_connection(address.host, address.port)

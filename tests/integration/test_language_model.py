@@ -9,10 +9,13 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Command
+
 
 DOMAIN = """
 session_config: {start_session_after_expiry: false}
@@ -29,10 +32,6 @@ flows:
 """
 MOCK = 'llm: {base_url: "${LLM_URL}", model: small, api_key: "${LLM_KEY}"}\n'
 SAID = "my landlord Joe waits for the rent"
-
-
-class Command(Protocol):
-    url: str
 
 
 class Model(BaseHTTPRequestHandler):
@@ -73,7 +72,7 @@ def project(tmp_path: Path) -> Path:
 def test_served_mock_understands_what_no_rule_does(
     project: Path,
     environment: dict[str, str],
-    run_mock: Callable[..., AbstractContextManager[Command]],
+    run_mock: Callable[..., AbstractContextManager["Command"]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in environment.items():
@@ -81,7 +80,7 @@ def test_served_mock_understands_what_no_rule_does(
     message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": SAID}]}
     body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
     with run_mock(project) as mock:
-        status = httpx.post(mock.url, json=body).json()["result"]["status"]
+        status = mock.client.post("/", json=body).json()["result"]["status"]
     assert status["state"] == "completed"
     assert status["message"]["parts"][0]["text"].startswith("Sent to Joe.")
 

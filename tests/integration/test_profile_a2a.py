@@ -1,28 +1,18 @@
 """Profile `a2a`: the letter of the A2A specification and of JSON-RPC, over a real socket."""
 
-import asyncio
 import json
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 from a2a.compat.v0_3 import types
 
 from mock_server.profiles import A2A
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import Mock, Serving
+
+
 pytestmark = [pytest.mark.anyio, pytest.mark.req("HTTP-5a")]
-
-
-class Mock(Protocol):
-    url: str
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def request(method: str, rpc_id: object = "r1", **params: object) -> dict[str, object]:
@@ -48,11 +38,11 @@ def turn(
     return request(method, message=message, **more)
 
 
-async def task_of(mock: Mock, body: object) -> types.Task:
+async def task_of(mock: "Mock", body: object) -> types.Task:
     return types.Task.model_validate((await mock.client.post("/", json=body)).json()["result"])
 
 
-async def error_of(mock: Mock, body: object) -> tuple[int, object]:
+async def error_of(mock: "Mock", body: object) -> tuple[int, object]:
     reply = (await mock.client.post("/", json=body)).json()
     return reply["error"]["code"], reply["id"]
 
@@ -64,7 +54,7 @@ def said_in(task: types.Task) -> list[str]:
 
 
 @pytest.mark.req("TURN-2")
-async def test_task_goes_on_under_its_id(serving: Serving) -> None:
+async def test_task_goes_on_under_its_id(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
         assert asked.status.state is types.TaskState.input_required
@@ -80,7 +70,7 @@ async def test_task_goes_on_under_its_id(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-5")
-async def test_repeat_of_a_turn_that_went_on_is_replayed(serving: Serving) -> None:
+async def test_repeat_of_a_turn_that_went_on_is_replayed(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
         answer = turn("Joe", "m2", task=asked.id)
@@ -92,7 +82,7 @@ async def test_repeat_of_a_turn_that_went_on_is_replayed(serving: Serving) -> No
 
 
 @pytest.mark.req("TURN-10")
-async def test_task_that_goes_on_can_be_canceled_and_begun_anew(serving: Serving) -> None:
+async def test_task_that_goes_on_can_be_canceled_and_begun_anew(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
         canceled = await task_of(mock, request("tasks/cancel", id=asked.id))
@@ -104,7 +94,7 @@ async def test_task_that_goes_on_can_be_canceled_and_begun_anew(serving: Serving
 
 
 @pytest.mark.req("TURN-10")
-async def test_task_in_flight_takes_no_message_and_can_be_canceled(serving: Serving) -> None:
+async def test_task_in_flight_takes_no_message_and_can_be_canceled(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
         not_blocking = {"blocking": False}
@@ -119,7 +109,7 @@ async def test_task_in_flight_takes_no_message_and_can_be_canceled(serving: Serv
 
 
 @pytest.mark.req("TURN-2a", "TURN-3")
-async def test_message_without_a_task_begins_one(serving: Serving) -> None:
+async def test_message_without_a_task_begins_one(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
         other = await task_of(mock, turn("Joe", "m2"))
@@ -131,7 +121,7 @@ async def test_message_without_a_task_begins_one(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-11")
-async def test_stream_begins_with_the_task(serving: Serving) -> None:
+async def test_stream_begins_with_the_task(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         first = await mock.client.post("/", json=turn("send money", "m1", "message/stream"))
         kinds, states = kinds_and_states(first.text)
@@ -152,7 +142,7 @@ def kinds_and_states(stream: str) -> tuple[list[str], list[str]]:
 
 @pytest.mark.req("PUSH-1")
 async def test_push_that_is_off_and_the_card_that_is_missing_have_their_errors(
-    serving: Serving,
+    serving: "Serving",
 ) -> None:
     push = {"url": "https://hooks.example/"}
     async with serving(profile=A2A) as mock:
@@ -196,7 +186,7 @@ async def test_push_that_is_off_and_the_card_that_is_missing_have_their_errors(
     ],
 )
 async def test_errors_keep_to_json_rpc(
-    serving: Serving, content: bytes, code: int, rpc_id: object
+    serving: "Serving", content: bytes, code: int, rpc_id: object
 ) -> None:
     async with serving(profile=A2A) as mock:
         reply = (await mock.client.post("/", content=content)).json()
@@ -205,13 +195,15 @@ async def test_errors_keep_to_json_rpc(
 
 
 @pytest.mark.req("HTTP-5")
-async def test_id_that_cannot_be_read_is_null_where_the_body_is_too_long(serving: Serving) -> None:
+async def test_id_that_cannot_be_read_is_null_where_the_body_is_too_long(
+    serving: "Serving",
+) -> None:
     async with serving(profile=A2A, max_body_bytes=10) as mock:
         reply = await mock.client.post("/", content=b" " * 11)
         assert (reply.status_code, reply.json()["id"]) == (413, None)
 
 
-async def test_notification_is_heeded_and_not_answered(serving: Serving) -> None:
+async def test_notification_is_heeded_and_not_answered(serving: "Serving") -> None:
     async with serving(profile=A2A) as mock:
         asked = await task_of(mock, turn("send money", "m1"))
 

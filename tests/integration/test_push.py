@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -24,42 +24,13 @@ from mock_server.push.notifier import Notifier
 from mock_server.push.policy import UrlPolicy
 from mock_server.push.resolver import Resolve, Resolver
 
+if TYPE_CHECKING:
+    from tests.conftest import Hosting, Posted, Secret
+    from tests.integration.conftest import Mock, RunMock, Serving
+
+
 pytestmark = pytest.mark.anyio
 
-
-class Mock(Protocol):
-    url: str
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-
-
-class Posted(Protocol):
-    line: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class CallbackHost(Protocol):
-    port: int
-    url: str
-    posted: list[Posted]
-    replies: dict[str, bytes | None]
-
-    async def wait_for(self, count: int) -> list[Posted]: ...
-
-
-class Command(Protocol):
-    process: "subprocess.Popen[str]"
-    url: str
-
-    def stop(self, number: int = ...) -> tuple[int, str]: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
-Hosting = Callable[..., AbstractAsyncContextManager[CallbackHost]]
-RunMock = Callable[..., AbstractContextManager[Command]]
-Secret = Callable[[str], str]
 
 LOCAL = UrlPolicy(opens_loopback=True)
 # A turn that waited for a post that hangs would never end.
@@ -69,8 +40,8 @@ MONEY = "To whom?"
 
 @asynccontextmanager
 async def pushing(
-    serving: Serving, policy: UrlPolicy = LOCAL, resolve: Resolve | None = None
-) -> AsyncGenerator[tuple[Mock, Notifier]]:
+    serving: "Serving", policy: UrlPolicy = LOCAL, resolve: Resolve | None = None
+) -> AsyncGenerator[tuple["Mock", Notifier]]:
     """A mock with push on."""
     guard = Guard(policy, resolve or Resolver())
     notifier = Notifier(guard, Delivery(ENDLESS))
@@ -122,11 +93,11 @@ def told(task: types.Task) -> tuple[str, str]:
     return task.status.state.value, "".join(texts)
 
 
-def tasks_in(posted: list[Posted]) -> list[types.Task]:
+def tasks_in(posted: list["Posted"]) -> list[types.Task]:
     return [types.Task.model_validate_json(one.body) for one in posted]
 
 
-def states_in(posted: list[Posted]) -> list[str]:
+def states_in(posted: list["Posted"]) -> list[str]:
     return [task.status.state.value for task in tasks_in(posted)]
 
 
@@ -140,7 +111,7 @@ def recorded(shared: Path, name: str) -> tuple[str, str]:
 
 @pytest.mark.req("PUSH-1", "HTTP-5a", "HTTP-6")
 async def test_operations_are_answered_as_recorded(
-    serving: Serving, callback_host: Hosting, shared: Path
+    serving: "Serving", callback_host: "Hosting", shared: Path
 ) -> None:
     async with callback_host() as host, pushing(serving) as (mock, _):
         task = await answer(mock.client, turn("send money"))
@@ -157,7 +128,7 @@ async def test_operations_are_answered_as_recorded(
 
 
 @pytest.mark.req("PUSH-1")
-async def test_push_is_off_until_it_is_on(serving: Serving, callback_host: Hosting) -> None:
+async def test_push_is_off_until_it_is_on(serving: "Serving", callback_host: "Hosting") -> None:
     async with callback_host() as host, serving() as mock:
         card = (await mock.client.get("/.well-known/agent-card.json")).json()
         assert card["capabilities"]["pushNotifications"] is False
@@ -178,7 +149,7 @@ async def test_push_is_off_until_it_is_on(serving: Serving, callback_host: Hosti
 
 @pytest.mark.req("PUSH-2", "HTTP-5a", "CARD-4")
 async def test_every_transition_is_posted(
-    serving: Serving, callback_host: Hosting, secret: Secret, shared: Path
+    serving: "Serving", callback_host: "Hosting", secret: "Secret", shared: Path
 ) -> None:
     token, credentials = secret("token-9f31c7"), secret("credentials-5be2a0")
     async with callback_host() as host, pushing(serving) as (mock, _):
@@ -201,7 +172,7 @@ async def test_every_transition_is_posted(
 
 
 @pytest.mark.req("PUSH-2", "PUSH-6")
-async def test_body_is_the_task_as_it_was(serving: Serving, callback_host: Hosting) -> None:
+async def test_body_is_the_task_as_it_was(serving: "Serving", callback_host: "Hosting") -> None:
     async with callback_host() as host, pushing(serving) as (mock, _):
         config = {"url": host.url}
         begun = await answer(mock.client, turn("check the account", push=config, blocking=False))
@@ -220,7 +191,7 @@ async def test_body_is_the_task_as_it_was(serving: Serving, callback_host: Hosti
 
 @pytest.mark.req("PUSH-1", "PUSH-2")
 async def test_callback_registered_on_the_way_hears_the_rest(
-    serving: Serving, callback_host: Hosting
+    serving: "Serving", callback_host: "Hosting"
 ) -> None:
     async with callback_host() as host, pushing(serving) as (mock, _):
         begun = await answer(mock.client, turn("check the account", blocking=False))
@@ -238,7 +209,7 @@ async def test_callback_registered_on_the_way_hears_the_rest(
 
 
 @pytest.mark.req("PUSH-2", "TURN-10")
-async def test_canceled_task_is_posted_too(serving: Serving, callback_host: Hosting) -> None:
+async def test_canceled_task_is_posted_too(serving: "Serving", callback_host: "Hosting") -> None:
     async with callback_host() as host, pushing(serving) as (mock, _):
         resting = await answer(mock.client, turn("send money", push={"url": host.url}))
         running = await answer(
@@ -258,7 +229,7 @@ async def test_canceled_task_is_posted_too(serving: Serving, callback_host: Host
 
 
 @pytest.mark.req("TURN-11")
-async def test_stream_begins_with_the_task_where_push_is_on(serving: Serving) -> None:
+async def test_stream_begins_with_the_task_where_push_is_on(serving: "Serving") -> None:
     async with pushing(serving) as (mock, _):
         reply = await mock.client.post("/", json=turn("send money", method="message/stream"))
         frames = [frame for frame in reply.text.split("\r\n\r\n") if frame]
@@ -271,7 +242,9 @@ async def test_stream_begins_with_the_task_where_push_is_on(serving: Serving) ->
 
 
 @pytest.mark.req("TURN-5", "PUSH-2")
-async def test_replayed_turn_is_not_posted_again(serving: Serving, callback_host: Hosting) -> None:
+async def test_replayed_turn_is_not_posted_again(
+    serving: "Serving", callback_host: "Hosting"
+) -> None:
     async with callback_host() as host, pushing(serving) as (mock, notifier):
         body = turn("send money", push={"url": host.url})
         first = await mock.client.post("/", json=body)
@@ -296,7 +269,9 @@ async def test_replayed_turn_is_not_posted_again(serving: Serving, callback_host
         "ftp://example.com:{port}/",
     ],
 )
-async def test_refused_url_runs_nothing(serving: Serving, callback_host: Hosting, url: str) -> None:
+async def test_refused_url_runs_nothing(
+    serving: "Serving", callback_host: "Hosting", url: str
+) -> None:
     machine = Resolver()
 
     async def resolve(name: str) -> tuple[Address, ...]:
@@ -326,7 +301,7 @@ async def test_refused_url_runs_nothing(serving: Serving, callback_host: Hosting
 REFERENCE = [("input-required", MONEY), ("completed", "Sent to Joe.")]
 
 
-async def converse(mock: Mock, url: str, context: str = "c1") -> list[tuple[str, str]]:
+async def converse(mock: "Mock", url: str, context: str = "c1") -> list[tuple[str, str]]:
     """Two turns of a conversation whose tasks are to be posted to `url`."""
     answers: list[tuple[str, str]] = []
     for number, text in enumerate(("send money", "Joe")):
@@ -351,7 +326,7 @@ async def converse(mock: Mock, url: str, context: str = "c1") -> list[tuple[str,
     ],
 )
 async def test_bad_callback_changes_no_turn_and_delays_no_other(
-    serving: Serving, callback_host: Hosting, reply: bytes | None
+    serving: "Serving", callback_host: "Hosting", reply: bytes | None
 ) -> None:
     async with (
         callback_host() as host,
@@ -391,8 +366,8 @@ def mortal_host() -> Generator["subprocess.Popen[str]"]:
 
 @pytest.mark.req("PUSH-4", "PUSH-6")
 async def test_killed_callback_host_changes_no_turn(
-    serving: Serving,
-    callback_host: Hosting,
+    serving: "Serving",
+    callback_host: "Hosting",
     mortal_host: "subprocess.Popen[str]",
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -416,7 +391,7 @@ async def test_killed_callback_host_changes_no_turn(
 
 @pytest.mark.req("PUSH-3", "PUSH-5", "PUSH-6")
 async def test_name_that_comes_to_mean_this_machine_is_not_posted_to(
-    serving: Serving, callback_host: Hosting, caplog: pytest.LogCaptureFixture
+    serving: "Serving", callback_host: "Hosting", caplog: pytest.LogCaptureFixture
 ) -> None:
     asked: list[str] = []
 
@@ -436,7 +411,9 @@ async def test_name_that_comes_to_mean_this_machine_is_not_posted_to(
 
 
 @pytest.mark.req("PUSH-3", "PUSH-6")
-async def test_slow_resolver_holds_up_nobody_else(serving: Serving, callback_host: Hosting) -> None:
+async def test_slow_resolver_holds_up_nobody_else(
+    serving: "Serving", callback_host: "Hosting"
+) -> None:
     answered: set[str] = set()
 
     async def resolve(name: str) -> tuple[Address, ...]:
@@ -463,7 +440,7 @@ a2a_server:
 
 @pytest.mark.req("PUSH-5", "PUSH-2")
 async def test_command_opens_this_machine_aloud(
-    run_mock: RunMock, project: Path, callback_host: Hosting, secret: Secret
+    run_mock: "RunMock", project: Path, callback_host: "Hosting", secret: "Secret"
 ) -> None:
     (project / "endpoints.yml").write_text(PUSH_ON)
     async with callback_host() as host:
@@ -487,7 +464,7 @@ async def test_command_opens_this_machine_aloud(
 
 @pytest.mark.req("PUSH-3", "PUSH-5")
 async def test_command_refuses_this_machine_without_the_flag(
-    run_mock: RunMock, project: Path, callback_host: Hosting
+    run_mock: "RunMock", project: Path, callback_host: "Hosting"
 ) -> None:
     (project / "endpoints.yml").write_text(PUSH_ON)
     async with callback_host() as host:
@@ -501,7 +478,7 @@ async def test_command_refuses_this_machine_without_the_flag(
 
 @pytest.mark.req("PUSH-6")
 async def test_what_is_pending_is_posted_before_the_end(
-    run_mock: RunMock, project: Path, callback_host: Hosting
+    run_mock: "RunMock", project: Path, callback_host: "Hosting"
 ) -> None:
     (project / "endpoints.yml").write_text(PUSH_ON)
     async with callback_host() as host:

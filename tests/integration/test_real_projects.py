@@ -1,21 +1,16 @@
 """Assistants that were not written for the mock."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-
-class Command(Protocol):
-    ready: str
-    url: str
+if TYPE_CHECKING:
+    from tests.integration.conftest import RunMock
 
 
-RunMock = Callable[..., AbstractContextManager[Command]]
 numbers = count()
 
 
@@ -36,12 +31,10 @@ def say(client: httpx.Client, text: str, **slots: object) -> tuple[str, str, dic
 
 
 @pytest.mark.req("CARD-1", "SLOT-1a")
-def test_retail_bank_transfers_money(shared: Path, run_mock: RunMock) -> None:
+def test_retail_bank_transfers_money(shared: Path, run_mock: "RunMock") -> None:
     project = shared / "projects" / "starterpack-retail-banking-en"
-    with (
-        run_mock(project, "--relax", "--description", "Bank") as mock,
-        httpx.Client(base_url=mock.url) as client,
-    ):
+    with run_mock(project, "--relax", "--description", "Bank") as mock:
+        client = mock.client
         card = client.get("/.well-known/agent-card.json").json()
         skills = {skill["id"] for skill in card["skills"] if skill["tags"] == ["flow"]}
         assert {"transfer_money", "check_balance", "block_card"} <= skills
@@ -68,8 +61,8 @@ def test_retail_bank_transfers_money(shared: Path, run_mock: RunMock) -> None:
         ("calm-summit-masterclass-assistant", "replace_eligible_card"),
     ],
 )
-def test_other_projects_are_served(shared: Path, run_mock: RunMock, name: str, flow: str) -> None:
+def test_other_projects_are_served(shared: Path, run_mock: "RunMock", name: str, flow: str) -> None:
     with run_mock(shared / "projects" / name, "--relax") as mock:
-        card = httpx.get(mock.url + ".well-known/agent-card.json").json()
+        card = mock.client.get(".well-known/agent-card.json").json()
         skills = [skill["id"] for skill in card["skills"]]
         assert flow in skills

@@ -2,15 +2,17 @@
 
 import ast
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import pydantic
 import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Serving
+
 
 pytestmark = pytest.mark.anyio
 
@@ -50,13 +52,6 @@ class Exchange:
     reply: str
 
 
-class Mock(Protocol):
-    client: httpx.AsyncClient
-
-
-Serving = Callable[[], AbstractAsyncContextManager[Mock]]
-
-
 def recorded_errors(recording: str) -> list[Exchange]:
     """The exchanges whose reply, or whose stream's only event, is an error."""
     found: list[Exchange] = []
@@ -79,7 +74,7 @@ def _request(name: str, written: str) -> bytes:
 
 
 @pytest.mark.req("HTTP-5", "HTTP-5a")
-async def test_errors_are_those_of_the_recorded_server(shared: Path, serving: Serving) -> None:
+async def test_errors_are_those_of_the_recorded_server(shared: Path, serving: "Serving") -> None:
     exchanges = recorded_errors((shared / "wire" / "sdk0326_v03.txt").read_text())
     assert len(exchanges) > 40
     differing: dict[str, tuple[str, str]] = {}

@@ -7,22 +7,17 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import RunMock
+
+
 pytestmark = pytest.mark.timeout(110)
 
-
-class Command(Protocol):
-    process: Any
-    url: str
-
-    def stop(self, number: int = ...) -> tuple[int, str]: ...
-
-
-RunMock = Callable[..., AbstractContextManager[Command]]
 
 CHECK = {
     "messageId": "s1",
@@ -83,14 +78,11 @@ class Watched:
 
 
 @pytest.fixture
-def watched(run_mock: RunMock, project: Path) -> Callable[..., AbstractContextManager[Watched]]:
+def watched(run_mock: "RunMock", project: Path) -> Callable[..., AbstractContextManager[Watched]]:
     @contextmanager
     def start(*flags: str) -> Generator[Watched]:
-        with (
-            run_mock(project, "--watch", *flags) as mock,
-            httpx.Client(base_url=mock.url, timeout=60) as client,
-        ):
-            yield Watched(client, project, mock.process.stderr)
+        with run_mock(project, "--watch", *flags) as mock:
+            yield Watched(mock.client, project, mock.log)
 
     return start
 
@@ -263,7 +255,7 @@ def test_running_turn_keeps_its_version(watched: Watch) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.req("RELOAD-1")
-async def test_edits_under_load_lose_nothing(run_mock: RunMock, project: Path) -> None:
+async def test_edits_under_load_lose_nothing(run_mock: "RunMock", project: Path) -> None:
     flows = project / "data" / "flows.yml"
     good = flows.read_text()
     versions = [
@@ -295,7 +287,7 @@ async def test_edits_under_load_lose_nothing(run_mock: RunMock, project: Path) -
                 for version, expected in versions:
                     flows.write_text(version)
                     while not log or expected not in log[-1]:
-                        log.append(await asyncio.to_thread(next, mock.process.stderr))
+                        log.append(await asyncio.to_thread(next, mock.log))
                     for talked in has_talked * 2:
                         talked.clear()
                         await talked.wait()

@@ -5,24 +5,14 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-
-class Command(Protocol):
-    process: "subprocess.Popen[str]"
-    ready: str
-    url: str
-
-    def stop(self, number: int = ...) -> tuple[int, str]: ...
-
-
-RunMock = Callable[..., AbstractContextManager[Command]]
+if TYPE_CHECKING:
+    from tests.integration.conftest import RunMock
 
 
 def serve(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -44,52 +34,52 @@ def send(client: httpx.Client, text: str) -> dict[str, object]:
     return client.post("/", json=call("message/send", text)).json()["result"]
 
 
-def test_ready_line_says_where_and_what(run_mock: RunMock, project: Path) -> None:
+def test_ready_line_says_where_and_what(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project) as mock:
         assert re.fullmatch(r"ready: http://127\.0\.0\.1:\d+/ profile=rasa flows=3\n", mock.ready)
-        card = httpx.get(mock.url + ".well-known/agent-card.json").json()
+        card = mock.client.get(".well-known/agent-card.json").json()
         assert card["url"] == mock.url
         assert card["description"] == "A small bank"
-        status = httpx.get(mock.url + "status").json()
+        status = mock.client.get("status").json()
         assert status["model_file"] == project.name
         assert re.fullmatch(r"[0-9a-f]+", status["model_id"])
         assert card["version"] == "1.0.0"
 
 
 @pytest.mark.req("HTTP-5a")
-def test_profile_is_chosen_on_the_command_line(run_mock: RunMock, project: Path) -> None:
+def test_profile_is_chosen_on_the_command_line(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project, "--profile", "a2a") as mock:
         assert " profile=a2a " in mock.ready
-        assert httpx.post(mock.url, content=b"{").json()["id"] is None
+        assert mock.client.post("/", content=b"{").json()["id"] is None
 
 
 @pytest.mark.req("CARD-5")
-def test_flags_outrank_the_project(run_mock: RunMock, project: Path) -> None:
+def test_flags_outrank_the_project(run_mock: "RunMock", project: Path) -> None:
     flags = ("--url", "https://bank.example/a2a", "--description", "Another", "--max-body", "2000")
     with run_mock(project, *flags) as mock:
-        card = httpx.get(mock.url + ".well-known/agent-card.json").json()
+        card = mock.client.get(".well-known/agent-card.json").json()
         assert (card["url"], card["description"]) == ("https://bank.example/a2a", "Another")
-        assert httpx.post(mock.url, content=b" " * 2001).status_code == 413
+        assert mock.client.post("/", content=b" " * 2001).status_code == 413
 
 
 @pytest.mark.req("CARD-5")
-def test_every_address_is_localhost_to_clients(run_mock: RunMock, project: Path) -> None:
+def test_every_address_is_localhost_to_clients(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project, "--interface", "0.0.0.0") as mock:
         assert mock.url.startswith("http://localhost:")
-        assert httpx.get(mock.url + "status").status_code == 200
+        assert mock.client.get("status").status_code == 200
 
 
-def test_without_a_project_the_bank_is_served(run_mock: RunMock) -> None:
+def test_without_a_project_the_bank_is_served(run_mock: "RunMock") -> None:
     with run_mock() as mock:
-        card = httpx.get(mock.url + ".well-known/agent-card.json").json()
+        card = mock.client.get(".well-known/agent-card.json").json()
         assert "transfer_money" in [skill["id"] for skill in card["skills"]]
 
 
-def test_seed_makes_the_same_ids(run_mock: RunMock, project: Path) -> None:
+def test_seed_makes_the_same_ids(run_mock: "RunMock", project: Path) -> None:
     ids: list[object] = []
     for _ in range(2):
-        with run_mock(project, "--seed", "7") as mock, httpx.Client(base_url=mock.url) as client:
-            ids.append(send(client, "send money")["id"])
+        with run_mock(project, "--seed", "7") as mock:
+            ids.append(send(mock.client, "send money")["id"])
     assert ids[0] == ids[1]
 
 
@@ -132,7 +122,7 @@ def test_every_configuration_error_is_listed(project: Path) -> None:
 
 
 @pytest.mark.req("CFG-5a")
-def test_relax_is_loud(run_mock: RunMock, project: Path) -> None:
+def test_relax_is_loud(run_mock: "RunMock", project: Path) -> None:
     (project / "endpoints.yml").unlink()
     (project / "domain.yml").write_text(
         (project / "domain.yml").read_text().replace("after_expiry: false", "after_expiry: true")
@@ -144,10 +134,10 @@ def test_relax_is_loud(run_mock: RunMock, project: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_lets_running_turns_end(run_mock: RunMock, project: Path, number: int) -> None:
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url, timeout=60) as client:
+def test_signal_lets_running_turns_end(run_mock: "RunMock", project: Path, number: int) -> None:
+    with run_mock(project) as mock:
         body = call("message/stream", "check the account")
-        with client.stream("POST", "/", json=body) as response:
+        with mock.client.stream("POST", "/", json=body) as response:
             mock.process.send_signal(number)
             stream = response.read().decode()
         assert "All is well." in stream
@@ -156,7 +146,7 @@ def test_signal_lets_running_turns_end(run_mock: RunMock, project: Path, number:
         assert (mock.process.returncode, log) == (0, "")
 
 
-def test_signal_ends_an_idle_server_at_once(run_mock: RunMock, project: Path) -> None:
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url) as client:
-        send(client, "send money")
+def test_signal_ends_an_idle_server_at_once(run_mock: "RunMock", project: Path) -> None:
+    with run_mock(project) as mock:
+        send(mock.client, "send money")
         assert mock.stop() == (0, "")

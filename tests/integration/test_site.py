@@ -7,12 +7,10 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import jwt
@@ -28,19 +26,12 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
+if TYPE_CHECKING:
+    from tests.conftest import Secret
+    from tests.integration.conftest import RunMock
+
+
 CARD = ".well-known/agent-card.json"
-
-
-class Command(Protocol):
-    process: "subprocess.Popen[str]"
-    ready: str
-    url: str
-
-    def stop(self, number: int = ...) -> tuple[int, str]: ...
-
-
-RunMock = Callable[..., AbstractContextManager[Command]]
-Secret = Callable[[str], str]
 
 
 def serve(*arguments: str | Path) -> list[str]:
@@ -95,11 +86,11 @@ def certificate(key: rsa.RSAPrivateKey, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.req("HTTP-4", "CARD-5")
 def test_certificate_makes_https(
-    run_mock: RunMock,
+    run_mock: "RunMock",
     project: Path,
     certificate: Path,
     monkeypatch: pytest.MonkeyPatch,
-    secret: Secret,
+    secret: "Secret",
 ) -> None:
     monkeypatch.setenv("CERT_PASSWORD", secret("open, certificate!"))
     flags = (
@@ -115,7 +106,7 @@ def test_certificate_makes_https(
             assert client.get(CARD).json()["url"] == mock.url
             assert say(client, "send money", "m1").id
         with pytest.raises(httpx.ConnectError):
-            httpx.get(mock.url + "status")
+            mock.client.get("status")
         with pytest.raises(httpx.RemoteProtocolError):
             httpx.get(mock.url.replace("https", "http") + "status")
 
@@ -137,7 +128,7 @@ def test_problems_of_flags_and_project_are_told_together(project: Path, certific
 
 @pytest.mark.req("AUTH-1", "AUTH-2", "CARD-8", "CFG-2")
 def test_project_with_auth_asks_for_the_token_that_its_card_names(
-    run_mock: RunMock, project: Path, key: rsa.RSAPrivateKey, secret: Secret
+    run_mock: "RunMock", project: Path, key: rsa.RSAPrivateKey, secret: "Secret"
 ) -> None:
     pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     (project / "keys").mkdir()
@@ -152,8 +143,8 @@ def test_project_with_auth_asks_for_the_token_that_its_card_names(
     token = secret(jwt.encode(claims, key, "RS256"))
     late = secret(jwt.encode({**claims, "exp": time.time() - 1}, key, "RS256"))
     with run_mock(project) as mock:
-        assert httpx.get(mock.url + CARD).headers["www-authenticate"] == "Bearer"
-        assert httpx.get(mock.url + "status").status_code == 200
+        assert mock.client.get(CARD).headers["www-authenticate"] == "Bearer"
+        assert mock.client.get("status").status_code == 200
         headers = {"authorization": f"Bearer {token}"}
         with httpx.Client(base_url=mock.url, headers=headers) as client:
             card = types.AgentCard.model_validate(client.get(CARD).json())
@@ -163,7 +154,7 @@ def test_project_with_auth_asks_for_the_token_that_its_card_names(
             assert isinstance(scheme, types.HTTPAuthSecurityScheme)
             assert (scheme.scheme, scheme.bearer_format) == ("bearer", "JWT")
             assert say(client, "send money", "m1").id
-        refused = httpx.post(mock.url, json={}, headers={"authorization": f"Bearer {late}"})
+        refused = mock.client.post("/", json={}, headers={"authorization": f"Bearer {late}"})
         assert refused.status_code == 401
         _, log = mock.stop()
         assert "a2a_server.sanic_app.auth_rejected" in log
@@ -172,14 +163,14 @@ def test_project_with_auth_asks_for_the_token_that_its_card_names(
 
 
 @pytest.mark.req("CARD-8")
-def test_card_of_an_open_server_names_no_scheme(run_mock: RunMock, project: Path) -> None:
+def test_card_of_an_open_server_names_no_scheme(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project) as mock:
-        assert "security" not in json.dumps(httpx.get(mock.url + CARD).json())
+        assert "security" not in json.dumps(mock.client.get(CARD).json())
 
 
 @pytest.mark.req("AUTH-2", "LOG-1")
 def test_weak_secret_is_taken_with_a_warning(
-    run_mock: RunMock, project: Path, monkeypatch: pytest.MonkeyPatch, secret: Secret
+    run_mock: "RunMock", project: Path, monkeypatch: pytest.MonkeyPatch, secret: "Secret"
 ) -> None:
     weak = secret("hunter-of-snarks")
     monkeypatch.setenv("JWT_SECRET", weak)
@@ -188,7 +179,7 @@ def test_weak_secret_is_taken_with_a_warning(
         token = secret(jwt.encode({"exp": time.time() + 60}, weak, "HS256"))
     with run_mock(project) as mock:
         headers = {"authorization": f"Bearer {token}"}
-        assert httpx.get(mock.url + CARD, headers=headers).status_code == 200
+        assert mock.client.get(CARD, headers=headers).status_code == 200
         _, log = mock.stop()
         assert re.match(r"20\S+Z warning +.*InsecureKeyLengthWarning", log)
         assert len(log.splitlines()) == 1
@@ -209,14 +200,14 @@ STATIC: dict[str, object] = {
 
 @pytest.mark.req("CARD-6", "CFG-9")
 def test_card_that_somebody_wrote_is_served_at_its_new_address(
-    run_mock: RunMock, project: Path, tmp_path_factory: pytest.TempPathFactory
+    run_mock: "RunMock", project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("configuration")
     (elsewhere / "card.json").write_text(json.dumps(STATIC, indent=2))
     endpoints = elsewhere / "endpoints.yml"
     endpoints.write_text("a2a_server: {description: Ignored, agent_card_path: card.json}\n")
     with run_mock(project, "--endpoints", endpoints) as mock:
-        served = httpx.get(mock.url + CARD).json()
+        served = mock.client.get(CARD).json()
     expected = {**STATIC, "url": mock.url}
     assert (served, [*served]) == (expected, [*expected])
 
@@ -231,17 +222,19 @@ def test_card_that_is_none_keeps_the_server_from_starting(project: Path) -> None
 
 
 @pytest.mark.req("CARD-7", "TURN-8", "HTTP-2")
-def test_until_the_model_is_loaded_a_placeholder_answers(run_mock: RunMock, project: Path) -> None:
+def test_until_the_model_is_loaded_a_placeholder_answers(
+    run_mock: "RunMock", project: Path
+) -> None:
     (project / "config.yml").write_text("assistant_id: bank\n")
     waiting = run_mock(project, "--load-delay", "3600")
-    with waiting as mock, httpx.Client(base_url=mock.url) as client:
+    with waiting as mock:
         assert mock.ready.endswith(" flows=0\n")
-        card = client.get(CARD).json()
+        card = mock.client.get(CARD).json()
         assert (card["name"], card["version"], card["skills"]) == ("Rasa Agent", "1.0.0", [])
         assert (card["description"], card["url"]) == ("A small bank", mock.url)
-        status = client.get("status").json()
+        status = mock.client.get("status").json()
         assert status == {"model_file": None, "model_id": None, "num_active_training_jobs": 0}
-        refused = say(client, "send money", "m1")
+        refused = say(mock.client, "send money", "m1")
         assert refused.status.state is types.TaskState.failed
         assert "Agent is not ready to handle messages." in refused.model_dump_json()
         code, log = mock.stop()
@@ -252,25 +245,25 @@ def test_until_the_model_is_loaded_a_placeholder_answers(run_mock: RunMock, proj
 @pytest.mark.req("CARD-7", "CARD-6")
 @pytest.mark.parametrize("is_written", [False, True])
 def test_model_that_is_loaded_replaces_the_placeholder(
-    run_mock: RunMock, project: Path, is_written: bool
+    run_mock: "RunMock", project: Path, is_written: bool
 ) -> None:
     (project / "card.json").write_text(json.dumps(STATIC))
     configure(project, *(["agent_card_path: card.json"] if is_written else []))
     loading = run_mock(project, "--load-delay", "0.2")
-    with loading as mock, httpx.Client(base_url=mock.url) as client:
+    with loading as mock:
         deadline = time.monotonic() + 60
-        while client.get("status").json()["model_id"] is None:
+        while mock.client.get("status").json()["model_id"] is None:
             assert time.monotonic() < deadline
-        assert client.get("status").json()["model_file"] == project.name
-        card = client.get(CARD).json()
+        assert mock.client.get("status").json()["model_file"] == project.name
+        card = mock.client.get(CARD).json()
         assert card["version"] == ("7" if is_written else "1.0.0")
         assert bool(card["skills"]) is not is_written
-        assert say(client, "send money", "m1").status.state is types.TaskState.input_required
+        assert say(mock.client, "send money", "m1").status.state is types.TaskState.input_required
 
 
 @pytest.mark.req("CARD-7")
 def test_signal_ends_a_server_that_still_waits_for_its_model(
-    run_mock: RunMock, project: Path
+    run_mock: "RunMock", project: Path
 ) -> None:
     with run_mock(project, "--load-delay", "3600") as mock:
         assert mock.stop() == (0, "")
@@ -283,28 +276,30 @@ def test_delay_is_a_number_of_seconds(project: Path, seconds: str) -> None:
 
 @pytest.mark.req("HTTP-2", "AUTH-3")
 def test_token_of_rasa_guards_status_and_model_alone(
-    run_mock: RunMock, project: Path, monkeypatch: pytest.MonkeyPatch, secret: Secret
+    run_mock: "RunMock", project: Path, monkeypatch: pytest.MonkeyPatch, secret: "Secret"
 ) -> None:
     token = secret("rasas own tökén")
     monkeypatch.setenv("RASA_TOKEN", token)
     flags = ("--auth-token-env", "RASA_TOKEN")
-    with run_mock(project, *flags) as mock, httpx.Client(base_url=mock.url) as client:
+    with run_mock(project, *flags) as mock:
         for parameters in ({}, {"token": ""}, {"token": "wrong"}, {"Token": token}):
-            refused = client.get("status", params=parameters)
+            refused = mock.client.get("status", params=parameters)
             assert refused.status_code == 401
             assert refused.json()["reason"] == "NotAuthenticated"
-            put = client.put("model", params=parameters, json={"model_file": str(project)})
+            put = mock.client.put("model", params=parameters, json={"model_file": str(project)})
             assert put.status_code == 401
-        assert client.get("status", params={"token": token}).json()["model_file"] == project.name
         assert (
-            client.get(
+            mock.client.get("status", params={"token": token}).json()["model_file"] == project.name
+        )
+        assert (
+            mock.client.get(
                 "status", headers=[(b"authorization", f"Bearer {token}".encode())]
             ).status_code
             == 401
         )
-        assert client.get(CARD).status_code == 200
-        assert say(client, "send money", "m1").id
-        put = client.put("model", params={"token": token}, json={"model_file": str(project)})
+        assert mock.client.get(CARD).status_code == 200
+        assert say(mock.client, "send money", "m1").id
+        put = mock.client.put("model", params={"token": token}, json={"model_file": str(project)})
         assert put.status_code == 204
         code, log = mock.stop()
         assert (code, log) == (0, "")
@@ -312,7 +307,7 @@ def test_token_of_rasa_guards_status_and_model_alone(
 
 @pytest.mark.req("HTTP-3")
 def test_model_that_is_put_shows_in_the_status_only(
-    run_mock: RunMock, project: Path, tmp_path_factory: pytest.TempPathFactory
+    run_mock: "RunMock", project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("models") / "other"
     (other / "data").mkdir(parents=True)
@@ -325,21 +320,21 @@ def test_model_that_is_put_shows_in_the_status_only(
     archive = other.parent / "20261121.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(other, "model")
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url) as client:
-        card, start = client.get(CARD).content, client.get("status").json()
+    with run_mock(project) as mock:
+        card, start = mock.client.get(CARD).content, mock.client.get("status").json()
         for path, shown in ((other, "other"), (archive, "20261121.tar.gz")):
-            put = client.put("model", json={"model_file": str(path)})
+            put = mock.client.put("model", json={"model_file": str(path)})
             assert (put.status_code, put.content) == (204, b"")
-            status = client.get("status").json()
+            status = mock.client.get("status").json()
             assert status["model_file"] == shown
             assert status["model_id"] != start["model_id"]
-            assert client.get(CARD).content == card
-        asked = say(client, "send money", "m1")
+            assert mock.client.get(CARD).content == card
+        asked = say(mock.client, "send money", "m1")
         assert "To whom?" in asked.model_dump_json()
 
 
 @pytest.mark.req("HTTP-3", "CFG-5", "HTTP-5")
-def test_model_that_cannot_be_loaded_changes_nothing(run_mock: RunMock, project: Path) -> None:
+def test_model_that_cannot_be_loaded_changes_nothing(run_mock: "RunMock", project: Path) -> None:
     incompatible = project / "other"
     (incompatible / "data").mkdir(parents=True)
     (incompatible / "domain.yml").write_text("slots: {}\n")
@@ -355,17 +350,17 @@ def test_model_that_cannot_be_loaded_changes_nothing(run_mock: RunMock, project:
         {},
         [],
     ]
-    with run_mock(project) as mock, httpx.Client(base_url=mock.url) as client:
-        before = client.get("status").json()
+    with run_mock(project) as mock:
+        before = mock.client.get("status").json()
         for body in bodies:
-            refused = client.put("model", content=json.dumps(body))
+            refused = mock.client.put("model", content=json.dumps(body))
             assert refused.status_code == 400
             assert refused.json()["reason"] == "BadRequest"
         for content in (b"", b"{", b"\xff", b"[" * 100_000):
-            assert client.put("model", content=content).status_code == 400
-        assert client.put("model", content=b" " * 10_485_761).status_code == 413
-        assert client.get("status").json() == before
-        first = client.put("model", json=bodies[0]).json()["details"]["problems"]
+            assert mock.client.put("model", content=content).status_code == 400
+        assert mock.client.put("model", content=b" " * 10_485_761).status_code == 413
+        assert mock.client.get("status").json() == before
+        first = mock.client.put("model", json=bodies[0]).json()["details"]["problems"]
         code = "validation.a2a_server.incompatible_session_config"
         assert first == [f"{incompatible / 'domain.yml'}:1: {code}"]
 
@@ -378,7 +373,7 @@ def test_several_workers_are_refused(project: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.req("CFG-8")
-def test_second_server_on_a_port_is_refused(run_mock: RunMock, project: Path) -> None:
+def test_second_server_on_a_port_is_refused(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project) as mock:
         port = str(httpx.URL(mock.url).port)
         (told,) = serve(project, "--port", port)

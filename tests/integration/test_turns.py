@@ -3,33 +3,23 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 
 from mock_server.actions.runner import Paused, Progress
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import Mock, Serving
+
+
 pytestmark = pytest.mark.anyio
 
 MANY = 50
-
-
-class Mock(Protocol):
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-    timers: list[tuple[float, Callable[[], None]]]
-
-    def pass_time(self, seconds: float) -> None: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def call(method: str, **params: object) -> dict[str, object]:
@@ -50,7 +40,7 @@ def message(text: str, context: str = "c1", message_id: str | None = None) -> di
 class Client:
     """A client of the mock that reads tasks."""
 
-    mock: Mock
+    mock: "Mock"
 
     async def say(self, text: str, context: str = "c1", **more: Any) -> dict[str, Any]:
         body = call("message/send", message=message(text, context), **more)
@@ -87,7 +77,7 @@ def data_of(task: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.req("TURN-5")
-async def test_of_many_simultaneous_sends_exactly_one_runs(serving: Serving) -> None:
+async def test_of_many_simultaneous_sends_exactly_one_runs(serving: "Serving") -> None:
     ran: list[str] = []
 
     def act(name: str, _: DialogueState, __: str) -> Iterator[Progress]:
@@ -130,7 +120,7 @@ class Overlaps:
 
 
 @pytest.mark.req("TURN-4")
-async def test_a_contexts_turns_never_overlap_while_many_contexts_run(serving: Serving) -> None:
+async def test_a_contexts_turns_never_overlap_while_many_contexts_run(serving: "Serving") -> None:
     overlaps = Overlaps()
     texts = ["check the account", "/StartFlow(check_account)", "check account"]
     async with serving(run_action=overlaps.act) as mock:
@@ -152,7 +142,7 @@ async def test_a_contexts_turns_never_overlap_while_many_contexts_run(serving: S
 
 
 @pytest.mark.req("TURN-3", "TURN-6")
-async def test_no_time_frees_a_context_that_waits_for_its_answer(serving: Serving) -> None:
+async def test_no_time_frees_a_context_that_waits_for_its_answer(serving: "Serving") -> None:
     async with serving(max_contexts=1) as mock:
         client = Client(mock)
         asked = await client.say("send money")
@@ -165,7 +155,7 @@ async def test_no_time_frees_a_context_that_waits_for_its_answer(serving: Servin
 
 
 @pytest.mark.req("TURN-3", "TURN-6", "TURN-10")
-async def test_cancel_frees_the_context(serving: Serving) -> None:
+async def test_cancel_frees_the_context(serving: "Serving") -> None:
     async with serving(max_contexts=1) as mock:
         client = Client(mock)
         canceled = await client.answer("tasks/cancel", await client.say("send money"))
@@ -175,7 +165,7 @@ async def test_cancel_frees_the_context(serving: Serving) -> None:
 
 @pytest.mark.req("TURN-6", "LOG-1")
 async def test_context_past_the_cap_fails_and_the_others_go_on(
-    serving: Serving, caplog: pytest.LogCaptureFixture
+    serving: "Serving", caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(max_contexts=2) as mock:
         client = Client(mock)
@@ -194,7 +184,7 @@ async def test_context_past_the_cap_fails_and_the_others_go_on(
 
 
 @pytest.mark.req("TURN-6")
-async def test_cap_of_zero_admits_all(serving: Serving) -> None:
+async def test_cap_of_zero_admits_all(serving: "Serving") -> None:
     async with serving(max_contexts=0) as mock:
         client = Client(mock)
         tasks = [await client.say("send money", f"c{number}") for number in range(20)]
@@ -202,7 +192,7 @@ async def test_cap_of_zero_admits_all(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-6")
-async def test_free_context_still_remembers_its_dialogue(serving: Serving) -> None:
+async def test_free_context_still_remembers_its_dialogue(serving: "Serving") -> None:
     async with serving(max_contexts=1) as mock:
         client = Client(mock)
         slots = {"slots": {"recipient": "Joe"}}
@@ -215,7 +205,7 @@ async def test_free_context_still_remembers_its_dialogue(serving: Serving) -> No
 
 
 @pytest.mark.req("TURN-5a", "TURN-6")
-async def test_context_limit_is_not_remembered_as_the_answer(serving: Serving) -> None:
+async def test_context_limit_is_not_remembered_as_the_answer(serving: "Serving") -> None:
     async with serving(max_contexts=1) as mock:
         client = Client(mock)
         held = await client.say("send money", "c1")
@@ -231,7 +221,7 @@ async def test_context_limit_is_not_remembered_as_the_answer(serving: Serving) -
 
 
 @pytest.mark.req("TURN-5a")
-async def test_replayed_stream_is_the_last_event_alone(serving: Serving) -> None:
+async def test_replayed_stream_is_the_last_event_alone(serving: "Serving") -> None:
     async with serving() as mock:
         mock.let_go.set()
         body = call("message/stream", message=message("explain the fees"))
@@ -243,7 +233,7 @@ async def test_replayed_stream_is_the_last_event_alone(serving: Serving) -> None
 
 
 @pytest.mark.req("TURN-5", "TURN-2a")
-async def test_replay_is_the_answer_as_it_was_given(serving: Serving) -> None:
+async def test_replay_is_the_answer_as_it_was_given(serving: "Serving") -> None:
     async with serving(replay_seconds=60) as mock:
         client = Client(mock)
         asked = await client.say("send money")
@@ -256,7 +246,7 @@ async def test_replay_is_the_answer_as_it_was_given(serving: Serving) -> None:
 
 @pytest.mark.req("TURN-7", "LOG-1")
 async def test_turn_that_takes_too_long_is_cancelled(
-    serving: Serving, caplog: pytest.LogCaptureFixture
+    serving: "Serving", caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(timeout_seconds=30) as mock:
         client = Client(mock)
@@ -276,7 +266,7 @@ async def test_turn_that_takes_too_long_is_cancelled(
 
 
 @pytest.mark.req("TURN-7")
-async def test_time_counts_from_the_start_of_each_task(serving: Serving) -> None:
+async def test_time_counts_from_the_start_of_each_task(serving: "Serving") -> None:
     async with serving(timeout_seconds=30) as mock:
         client = Client(mock)
         first = await client.start("check the account")
@@ -297,7 +287,7 @@ async def test_time_counts_from_the_start_of_each_task(serving: Serving) -> None
 
 
 @pytest.mark.req("TURN-7")
-async def test_timeout_cancels_the_flow_with_its_slots(serving: Serving) -> None:
+async def test_timeout_cancels_the_flow_with_its_slots(serving: "Serving") -> None:
     async with serving(timeout_seconds=30) as mock:
         client = Client(mock)
         asked = await client.say("send money")
@@ -309,7 +299,7 @@ async def test_timeout_cancels_the_flow_with_its_slots(serving: Serving) -> None
 
 
 @pytest.mark.req("TURN-7")
-async def test_timer_ends_with_its_turn(serving: Serving) -> None:
+async def test_timer_ends_with_its_turn(serving: "Serving") -> None:
     async with serving(timeout_seconds=30) as mock:
         client = Client(mock)
         slow = await client.start("check the account")
@@ -320,7 +310,7 @@ async def test_timer_ends_with_its_turn(serving: Serving) -> None:
 
 
 @pytest.mark.req("TURN-7")
-async def test_timeout_of_zero_never_comes(serving: Serving) -> None:
+async def test_timeout_of_zero_never_comes(serving: "Serving") -> None:
     async with serving(timeout_seconds=0) as mock:
         client = Client(mock)
         slow = await client.start("check the account")

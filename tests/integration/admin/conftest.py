@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 
 import httpx
 import pytest
@@ -73,6 +74,9 @@ class Mock:
         return response
 
 
+Serving: TypeAlias = Callable[..., AbstractAsyncContextManager[Mock]]
+
+
 def run_action(name: str, _: DialogueState, __: Story) -> Iterator[Progress]:
     if name == "action_check":
         yield Paused(1)
@@ -88,7 +92,7 @@ def _notifier(mock: Mock, faults: ArmedFaults) -> Notifier:
 
 
 @pytest.fixture
-def serving(small_bank: Assistant) -> Callable[..., AbstractAsyncContextManager[Mock]]:
+def serving(small_bank: Assistant) -> Serving:
     """Serve the small assistant."""
     return partial(_serving, small_bank)
 

@@ -2,28 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from mock_server.dialogue.model import Json
 
+if TYPE_CHECKING:
+    from tests.integration.admin.conftest import Mock, Serving
+
+
 pytestmark = pytest.mark.anyio
-
-
-class Mock(Protocol):
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-
-    async def arm(self, *faults: Mapping[str, Json]) -> list[str]: ...
-    async def admin(self, path: str, /, **query: str | int) -> httpx.Response: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def turn(text: str, message_id: str = "m1", method: str = "message/send") -> dict[str, Json]:
@@ -36,14 +27,14 @@ def turn(text: str, message_id: str = "m1", method: str = "message/send") -> dic
     return {"jsonrpc": "2.0", "id": "r1", "method": method, "params": {"message": message}}
 
 
-async def say(mock: Mock, text: str, message_id: str) -> str:
+async def say(mock: "Mock", text: str, message_id: str) -> str:
     """The state of the turn's task."""
     response = await mock.client.post("/", json=turn(text, message_id))
     return response.json()["result"]["status"]["state"]
 
 
 @pytest.mark.req("ADMIN-1", "ADMIN-2")
-async def test_contexts_are_shown_with_their_slots(serving: Serving) -> None:
+async def test_contexts_are_shown_with_their_slots(serving: "Serving") -> None:
     async with serving() as mock:
         await say(mock, "send money", "m1")
         await say(mock, "Joe", "m2")
@@ -63,7 +54,7 @@ async def test_contexts_are_shown_with_their_slots(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_slots_are_shown_while_they_are_set(serving: Serving) -> None:
+async def test_slots_are_shown_while_they_are_set(serving: "Serving") -> None:
     async with serving() as mock:
         body = turn("hello")
         params = body["params"]
@@ -75,7 +66,7 @@ async def test_slots_are_shown_while_they_are_set(serving: Serving) -> None:
 
 @pytest.mark.req("ADMIN-2")
 @pytest.mark.parametrize("method", ["message/send", "message/stream"])
-async def test_turn_is_traced_on_demand(serving: Serving, method: str) -> None:
+async def test_turn_is_traced_on_demand(serving: "Serving", method: str) -> None:
     async with serving() as mock:
         await say(mock, "send money", "m1")
         traced = await mock.client.post(
@@ -95,7 +86,7 @@ async def test_turn_is_traced_on_demand(serving: Serving, method: str) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_dropped_command_is_in_the_trace(serving: Serving) -> None:
+async def test_dropped_command_is_in_the_trace(serving: "Serving") -> None:
     async with serving() as mock:
         await say(mock, "send money", "m1")
         traced = await mock.client.post(
@@ -106,7 +97,7 @@ async def test_dropped_command_is_in_the_trace(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_only_a_turn_that_runs_has_a_trace(serving: Serving) -> None:
+async def test_only_a_turn_that_runs_has_a_trace(serving: "Serving") -> None:
     async with serving() as mock:
         untold = await mock.client.post("/", json=turn("send money"))
         asked = {"X-Mock-Trace": "1"}
@@ -118,7 +109,7 @@ async def test_only_a_turn_that_runs_has_a_trace(serving: Serving) -> None:
         assert (await mock.client.get("/__admin/traces/trace-1")).status_code == 404
 
 
-async def test_trace_comes_when_the_turn_is_over(serving: Serving) -> None:
+async def test_trace_comes_when_the_turn_is_over(serving: "Serving") -> None:
     async with serving() as mock:
         body = turn("check the account", method="message/stream")
         async with mock.client.stream(
@@ -150,7 +141,7 @@ def ids(detail: dict[str, Json]) -> list[Json]:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_events_tell_what_goes_on(serving: Serving) -> None:
+async def test_events_tell_what_goes_on(serving: "Serving") -> None:
     async with serving() as mock, mock.client.stream("GET", "/__admin/events") as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         heard = events(response)
@@ -176,7 +167,7 @@ async def test_events_tell_what_goes_on(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_events_of_other_kinds_are_left_out(serving: Serving) -> None:
+async def test_events_of_other_kinds_are_left_out(serving: "Serving") -> None:
     path = "/__admin/events?kinds=faults,model"
     async with serving() as mock, mock.client.stream("GET", path) as response:
         heard = events(response)
@@ -193,7 +184,7 @@ async def test_events_of_other_kinds_are_left_out(serving: Serving) -> None:
 
 @pytest.mark.parametrize("kinds", ["turn,weather", "", "weather"])
 @pytest.mark.req("ADMIN-2")
-async def test_events_of_unknown_kinds_are_refused(serving: Serving, kinds: str) -> None:
+async def test_events_of_unknown_kinds_are_refused(serving: "Serving", kinds: str) -> None:
     async with serving() as mock:
         refused = await mock.client.get("/__admin/events", params={"kinds": kinds})
         assert refused.status_code == 422
@@ -203,7 +194,7 @@ async def test_events_of_unknown_kinds_are_refused(serving: Serving, kinds: str)
 
 
 @pytest.mark.req("ADMIN-2", "TURN-8")
-async def test_model_is_unloaded_and_loaded(serving: Serving) -> None:
+async def test_model_is_unloaded_and_loaded(serving: "Serving") -> None:
     async with serving() as mock:
         unloaded = await mock.client.post("/__admin/model/unload")
         assert unloaded.json() == {"is_loaded": False, "flows": 3}
@@ -215,7 +206,7 @@ async def test_model_is_unloaded_and_loaded(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_reset_brings_back_the_beginning(serving: Serving) -> None:
+async def test_reset_brings_back_the_beginning(serving: "Serving") -> None:
     async with serving() as mock:
         await say(mock, "send money", "m1")
         running = asyncio.create_task(mock.client.post("/", json=turn("check the account", "m2")))
@@ -231,7 +222,7 @@ async def test_reset_brings_back_the_beginning(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_faults_are_listed_shown_and_disarmed(serving: Serving) -> None:
+async def test_faults_are_listed_shown_and_disarmed(serving: "Serving") -> None:
     async with serving() as mock:
         first, second = await mock.arm(
             {"effect": {"kind": "delay", "seconds": 1}, "match": {"context": "c1"}, "count": 2},
@@ -255,7 +246,7 @@ async def test_faults_are_listed_shown_and_disarmed(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_list_with_a_wrong_fault_arms_none(serving: Serving) -> None:
+async def test_list_with_a_wrong_fault_arms_none(serving: "Serving") -> None:
     async with serving() as mock:
         sent: Json = [{"effect": "wrong_id"}, {"effect": {"kind": "delay"}}]
         refused = await mock.client.post("/__admin/faults", json=sent)
@@ -281,7 +272,7 @@ def references(value: object) -> Iterator[str]:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_description_has_every_route_and_schema(serving: Serving) -> None:
+async def test_description_has_every_route_and_schema(serving: "Serving") -> None:
     async with serving() as mock:
         document = (await mock.admin("openapi.json")).json()
         assert document["openapi"] == "3.1.0"
@@ -317,7 +308,7 @@ async def test_description_has_every_route_and_schema(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_answers_are_as_described(serving: Serving) -> None:
+async def test_answers_are_as_described(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "delay", "seconds": 0}})
         traced = await mock.client.post("/", json=turn("send money"), headers={"X-Mock-Trace": "1"})
@@ -349,7 +340,7 @@ async def test_answers_are_as_described(serving: Serving) -> None:
     ],
 )
 async def test_what_is_no_route_is_refused_in_json(
-    serving: Serving, verb: str, path: str, status: int, allowed: set[str] | None
+    serving: "Serving", verb: str, path: str, status: int, allowed: set[str] | None
 ) -> None:
     async with serving() as mock:
         refused = await mock.client.request(verb, path)

@@ -3,21 +3,14 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
+if TYPE_CHECKING:
+    from tests.integration.conftest import RunMock
 
-class Command(Protocol):
-    url: str
-
-    def stop(self, number: int = ...) -> tuple[int, str]: ...
-
-
-RunMock = Callable[..., AbstractContextManager[Command]]
 
 FAULTS = """
 faults:
@@ -41,11 +34,11 @@ def serve(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.req("ADMIN-1")
-def test_faults_of_mock_yml_are_armed(run_mock: RunMock, project: Path) -> None:
+def test_faults_of_mock_yml_are_armed(run_mock: "RunMock", project: Path) -> None:
     (project / "mock.yml").write_text(FAULTS)
     with run_mock(project) as mock:
-        assert [httpx.get(mock.url + "status").status_code for _ in range(2)] == [503, 200]
-        (fault,) = httpx.get(mock.url + "__admin/faults").json()["faults"]
+        assert [mock.client.get("status").status_code for _ in range(2)] == [503, 200]
+        (fault,) = mock.client.get("__admin/faults").json()["faults"]
         assert (fault["id"], fault["fired"]) == ("down", 1)
         code, log = mock.stop()
         assert code == 0
@@ -53,10 +46,10 @@ def test_faults_of_mock_yml_are_armed(run_mock: RunMock, project: Path) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-def test_seed_repeats_the_chance_of_faults(run_mock: RunMock, project: Path) -> None:
+def test_seed_repeats_the_chance_of_faults(run_mock: "RunMock", project: Path) -> None:
     def course(seed: str) -> list[int]:
-        with run_mock(project, "--seed", seed) as mock, httpx.Client() as client:
-            return [client.get(mock.url + "status").status_code for _ in range(24)]
+        with run_mock(project, "--seed", seed) as mock:
+            return [mock.client.get("status").status_code for _ in range(24)]
 
     (project / "mock.yml").write_text(CHANCE)
     first = course("7")
@@ -75,16 +68,16 @@ def test_wrong_fault_is_a_problem_of_the_project(project: Path) -> None:
 
 @pytest.mark.req("ADMIN-1")
 def test_admin_token_comes_from_the_environment(
-    run_mock: RunMock, project: Path, monkeypatch: pytest.MonkeyPatch
+    run_mock: "RunMock", project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOCK_ADMIN", "t0ken-of-the-admin")
     with run_mock(project, "--admin-token-env", "MOCK_ADMIN") as mock:
-        url = mock.url + "__admin/faults"
-        assert httpx.get(url).status_code == 401
+        url = "__admin/faults"
+        assert mock.client.get(url).status_code == 401
         wrong = {"Authorization": "Bearer wrong-t0ken"}
-        assert httpx.get(url, headers=wrong).status_code == 401
+        assert mock.client.get(url, headers=wrong).status_code == 401
         knows = {"Authorization": "Bearer t0ken-of-the-admin"}
-        assert httpx.get(url, headers=knows).status_code == 200
+        assert mock.client.get(url, headers=knows).status_code == 200
         _, log = mock.stop()
         assert "t0ken" not in log
 
@@ -98,7 +91,7 @@ def test_variable_of_the_admin_token_must_be_set(project: Path) -> None:
 
 @pytest.mark.req("ADMIN-1", "AUTH-1")
 def test_admin_api_is_not_under_the_callers_token(
-    run_mock: RunMock,
+    run_mock: "RunMock",
     project: Path,
     monkeypatch: pytest.MonkeyPatch,
     secret: Callable[[str], str],
@@ -109,17 +102,16 @@ def test_admin_api_is_not_under_the_callers_token(
         "      algorithm: HS256\n      secret: ${CALLERS_SECRET}\n"
     )
     with run_mock(project) as mock:
-        assert httpx.post(mock.url, content=b"{}").status_code == 401
-        listed = httpx.get(mock.url + "__admin/requests", params={"status": 401}).json()
+        assert mock.client.post("/", content=b"{}").status_code == 401
+        listed = mock.client.get("__admin/requests", params={"status": 401}).json()
         assert [received["number"] for received in listed["requests"]] == [1]
 
 
 @pytest.mark.req("ADMIN-2")
-def test_listener_does_not_hold_up_the_end(run_mock: RunMock, project: Path) -> None:
+def test_listener_does_not_hold_up_the_end(run_mock: "RunMock", project: Path) -> None:
     with (
         run_mock(project) as mock,
-        httpx.Client(timeout=60) as client,
-        client.stream("GET", mock.url + "__admin/events") as response,
+        mock.client.stream("GET", "__admin/events") as response,
     ):
         lines = response.iter_lines()
         assert next(lines) == ": listening"
@@ -129,16 +121,15 @@ def test_listener_does_not_hold_up_the_end(run_mock: RunMock, project: Path) -> 
 
 
 @pytest.mark.req("ADMIN-2", "RELOAD-1")
-def test_reload_is_announced_and_renews_the_faults(run_mock: RunMock, project: Path) -> None:
+def test_reload_is_announced_and_renews_the_faults(run_mock: "RunMock", project: Path) -> None:
     with (
         run_mock(project, "--watch") as mock,
-        httpx.Client(timeout=60) as client,
-        client.stream("GET", mock.url + "__admin/events") as response,
+        mock.client.stream("GET", "__admin/events") as response,
     ):
         lines = response.iter_lines()
         assert next(lines) == ": listening"
         (project / "mock.yml").write_text(FAULTS)
         assert next(line for line in lines if line.startswith("event: ")) == "event: reload"
         assert '"outcome":"reloaded"' in next(lines)
-        assert [httpx.get(mock.url + "status").status_code for _ in range(2)] == [503, 200]
+        assert [mock.client.get("status").status_code for _ in range(2)] == [503, 200]
         assert next(line for line in lines if line.startswith("event: ")) == "event: fault"

@@ -4,10 +4,9 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -16,24 +15,13 @@ from mock_server.dialogue.model import Json
 from mock_server.faults.fault import Fault, read_fault
 from mock_server.faults.reference import KINDS
 
+if TYPE_CHECKING:
+    from tests.integration.admin.conftest import Mock, Serving
+
+
 pytestmark = pytest.mark.anyio
 
 CHUNKS = ["Your ", "fee ", "is ", "2 %."]
-
-
-class Mock(Protocol):
-    url: str
-    port: int
-    client: httpx.AsyncClient
-    paused: asyncio.Event
-    let_go: asyncio.Event
-    slept: list[float]
-
-    async def arm(self, *faults: Mapping[str, Json]) -> list[str]: ...
-    async def admin(self, path: str, /, **query: str | int) -> httpx.Response: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def turn(
@@ -49,7 +37,7 @@ def turn(
     return {"jsonrpc": "2.0", "id": "r1", "method": method, "params": params}
 
 
-async def say(mock: Mock, text: str, message_id: str) -> dict[str, str]:
+async def say(mock: "Mock", text: str, message_id: str) -> dict[str, str]:
     """The outcome of a turn: its state, its context and its words."""
     result = (await mock.client.post("/", json=turn(text, message_id))).json()["result"]
     parts = result["status"].get("message", {"parts": []})["parts"]
@@ -57,7 +45,7 @@ async def say(mock: Mock, text: str, message_id: str) -> dict[str, str]:
     return {"state": result["status"]["state"], "context": result["contextId"], "words": words}
 
 
-async def spoken(mock: Mock, message_id: str = "s1") -> list[str]:
+async def spoken(mock: "Mock", message_id: str = "s1") -> list[str]:
     """What a stream says, event by event: a chunk's text or a state, `!` if it is final."""
     body = turn("explain the fees", message_id, "message/stream")
     said: list[str] = []
@@ -97,11 +85,11 @@ def exchange(port: int, body: bytes, verb: bytes = b"POST", path: bytes = b"/") 
     return received
 
 
-async def raw(mock: Mock, message: Mapping[str, Json]) -> bytes:
+async def raw(mock: "Mock", message: Mapping[str, Json]) -> bytes:
     return await asyncio.to_thread(exchange, mock.port, json.dumps(message).encode())
 
 
-async def test_nothing_is_changed_while_nothing_is_armed(serving: Serving) -> None:
+async def test_nothing_is_changed_while_nothing_is_armed(serving: "Serving") -> None:
     async with serving() as mock:
         assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
         assert (await say(mock, "send money", "m1"))["words"] == "To whom?"
@@ -109,7 +97,7 @@ async def test_nothing_is_changed_while_nothing_is_armed(serving: Serving) -> No
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_http_status_comes_instead_of_the_turn(serving: Serving) -> None:
+async def test_http_status_comes_instead_of_the_turn(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "http_status", "status": 503}, "count": 1})
         refused = await mock.client.post("/", json=turn("send money"))
@@ -124,7 +112,7 @@ async def test_http_status_comes_instead_of_the_turn(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_http_status_after_the_turn_loses_its_answer_only(serving: Serving) -> None:
+async def test_http_status_after_the_turn_loses_its_answer_only(serving: "Serving") -> None:
     async with serving() as mock:
         effect: Json = {
             "kind": "http_status",
@@ -151,7 +139,7 @@ async def test_http_status_after_the_turn_loses_its_answer_only(serving: Serving
     ],
 )
 async def test_status_of_the_server_itself_looks_as_its_own(
-    serving: Serving, status: int, header: tuple[str, str], error: dict[str, int]
+    serving: "Serving", status: int, header: tuple[str, str], error: dict[str, int]
 ) -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "http_status", "status": status}})
@@ -164,7 +152,9 @@ async def test_status_of_the_server_itself_looks_as_its_own(
 @pytest.mark.parametrize(
     ("status", "text"), [(500, "Internal Server Error"), (599, "Status 599"), (204, "")]
 )
-async def test_status_elsewhere_has_a_plain_body(serving: Serving, status: int, text: str) -> None:
+async def test_status_elsewhere_has_a_plain_body(
+    serving: "Serving", status: int, text: str
+) -> None:
     async with serving() as mock:
         await mock.arm(
             {"match": {"path": "/status"}, "effect": {"kind": "http_status", "status": status}}
@@ -174,7 +164,7 @@ async def test_status_elsewhere_has_a_plain_body(serving: Serving, status: int, 
         assert (await mock.client.get("/.well-known/agent-card.json")).status_code == 200
 
 
-async def test_status_for_a_body_that_is_no_json_has_no_id(serving: Serving) -> None:
+async def test_status_for_a_body_that_is_no_json_has_no_id(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "http_status", "status": 500}})
         refused = await mock.client.post("/", content=b"{")
@@ -182,7 +172,7 @@ async def test_status_for_a_body_that_is_no_json_has_no_id(serving: Serving) -> 
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_rate_limit_says_when_to_come_back(serving: Serving) -> None:
+async def test_rate_limit_says_when_to_come_back(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "rate_limited", "retry_after_seconds": 7}, "count": 1})
         limited = await mock.client.post("/", json=turn("send money"))
@@ -193,7 +183,7 @@ async def test_rate_limit_says_when_to_come_back(serving: Serving) -> None:
 
 @pytest.mark.req("ADMIN-1")
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_delay_is_fixed_or_random(serving: Serving, when: str) -> None:
+async def test_delay_is_fixed_or_random(serving: "Serving", when: str) -> None:
     async with serving() as mock:
         effect: dict[str, Json] = {"kind": "delay", "seconds": 2, "when": when}
         await mock.arm({"effect": effect}, {"effect": {**effect, "jitter_seconds": 3}})
@@ -204,7 +194,7 @@ async def test_delay_is_fixed_or_random(serving: Serving, when: str) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_before_the_turn(serving: Serving) -> None:
+async def test_connection_is_reset_before_the_turn(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "connection_reset"})
         with pytest.raises(ConnectionResetError) as broken:
@@ -216,7 +206,7 @@ async def test_connection_is_reset_before_the_turn(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_after_the_turn(serving: Serving) -> None:
+async def test_connection_is_reset_after_the_turn(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "connection_reset", "when": "after"}})
         with pytest.raises(ConnectionResetError) as broken:
@@ -227,7 +217,7 @@ async def test_connection_is_reset_after_the_turn(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_in_the_midst_of_an_answer(serving: Serving) -> None:
+async def test_connection_is_reset_in_the_midst_of_an_answer(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
         with pytest.raises(ConnectionResetError) as broken:
@@ -239,7 +229,7 @@ async def test_connection_is_reset_in_the_midst_of_an_answer(serving: Serving) -
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_in_the_midst_of_a_stream(serving: Serving) -> None:
+async def test_connection_is_reset_in_the_midst_of_a_stream(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
         with pytest.raises(ConnectionResetError) as broken:
@@ -248,7 +238,7 @@ async def test_connection_is_reset_in_the_midst_of_a_stream(serving: Serving) ->
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_body_dribbles(serving: Serving) -> None:
+async def test_body_dribbles(serving: "Serving") -> None:
     async with serving() as mock:
         effect: Json = {"kind": "slow_dribble", "size_bytes": 100, "pause_seconds": 0.5}
         await mock.arm({"effect": effect})
@@ -259,7 +249,7 @@ async def test_body_dribbles(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_dribbles_whole(serving: Serving) -> None:
+async def test_stream_dribbles_whole(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "slow_dribble", "size_bytes": 10}})
         assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
@@ -267,7 +257,7 @@ async def test_stream_dribbles_whole(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_is_cut_without_the_last_chunk(serving: Serving) -> None:
+async def test_stream_is_cut_without_the_last_chunk(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "truncated_stream", "after_events": 2}})
         with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
@@ -278,7 +268,7 @@ async def test_stream_is_cut_without_the_last_chunk(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_is_truncated_and_ended_cleanly(serving: Serving) -> None:
+async def test_stream_is_truncated_and_ended_cleanly(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "truncated_stream", "ending": "clean"}})
         received = await raw(mock, turn("explain the fees", "m2", "message/stream"))
@@ -300,14 +290,16 @@ async def test_stream_is_truncated_and_ended_cleanly(serving: Serving) -> None:
         ("reordered_events", ["Your ", "working", "is ", "fee ", "completed!", "2 %."]),
     ],
 )
-async def test_events_of_a_stream_go_wrong(serving: Serving, effect: str, said: list[str]) -> None:
+async def test_events_of_a_stream_go_wrong(
+    serving: "Serving", effect: str, said: list[str]
+) -> None:
     async with serving() as mock:
         await mock.arm({"effect": effect})
         assert await spoken(mock) == said
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_json_is_malformed(serving: Serving) -> None:
+async def test_json_is_malformed(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "malformed_json"})
         response = await mock.client.post("/", json=turn("send money"))
@@ -320,7 +312,7 @@ async def test_json_is_malformed(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_answer_has_another_id_and_context(serving: Serving) -> None:
+async def test_answer_has_another_id_and_context(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "wrong_id"}, {"effect": "wrong_context_id"})
         answer = (await mock.client.post("/", json=turn("send money"))).json()
@@ -332,7 +324,7 @@ async def test_answer_has_another_id_and_context(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_content_type_lies(serving: Serving) -> None:
+async def test_content_type_lies(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "wrong_content_type"})
         answer = await mock.client.post("/", json=turn("send money"))
@@ -346,7 +338,7 @@ async def test_content_type_lies(serving: Serving) -> None:
 @pytest.mark.parametrize(
     "state", ["auth_required", "failed", "rejected", "canceled", "completed", "working"]
 )
-async def test_turn_ends_in_a_forced_state(serving: Serving, state: str) -> None:
+async def test_turn_ends_in_a_forced_state(serving: "Serving", state: str) -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "task_state", "state": state}, "count": 1})
         answer = (await mock.client.post("/", json=turn("send money"))).json()["result"]
@@ -366,7 +358,7 @@ async def test_turn_ends_in_a_forced_state(serving: Serving, state: str) -> None
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_task_stays_working_until_it_is_cancelled(serving: Serving) -> None:
+async def test_task_stays_working_until_it_is_cancelled(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "stuck_working", "count": 1})
         begun = (await mock.client.post("/", json=turn("send money", blocking=False))).json()
@@ -383,7 +375,7 @@ async def test_task_stays_working_until_it_is_cancelled(serving: Serving) -> Non
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_context_is_forgotten(serving: Serving) -> None:
+async def test_context_is_forgotten(serving: "Serving") -> None:
     async with serving() as mock:
         assert (await say(mock, "send money", "m1"))["words"] == "To whom?"
         await mock.arm({"effect": "context_evicted", "count": 1})
@@ -393,7 +385,7 @@ async def test_context_is_forgotten(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_card_lies(serving: Serving) -> None:
+async def test_card_lies(serving: "Serving") -> None:
     async with serving() as mock:
         merge: Json = {
             "capabilities": {"streaming": False},
@@ -411,7 +403,7 @@ async def test_card_lies(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_matcher_probability_and_count_decide_who_is_hit(serving: Serving) -> None:
+async def test_matcher_probability_and_count_decide_who_is_hit(serving: "Serving") -> None:
     async def course(seed: int) -> list[int]:
         async with serving(seed=seed) as mock:
             await mock.arm(
@@ -438,7 +430,7 @@ async def test_matcher_probability_and_count_decide_who_is_hit(serving: Serving)
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_faults_of_the_project_are_armed_from_the_start(serving: Serving) -> None:
+async def test_faults_of_the_project_are_armed_from_the_start(serving: "Serving") -> None:
     fault = read_fault({"id": "down", "effect": {"kind": "http_status", "status": 503}, "count": 1})
     assert isinstance(fault, Fault)
     async with serving(faults=(fault,)) as mock:
@@ -450,13 +442,13 @@ async def test_faults_of_the_project_are_armed_from_the_start(serving: Serving) 
         assert (await mock.client.get("/status")).status_code == 503
 
 
-async def test_long_body_is_refused_while_a_fault_is_armed(serving: Serving) -> None:
+async def test_long_body_is_refused_while_a_fault_is_armed(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": {"kind": "delay", "seconds": 1}, "match": {"path": "/nowhere"}})
         assert (await mock.client.post("/", content=b" " * 100_001)).status_code == 413
 
 
-async def test_client_that_leaves_early_is_let_go(serving: Serving) -> None:
+async def test_client_that_leaves_early_is_let_go(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.arm({"effect": "wrong_id"})
 

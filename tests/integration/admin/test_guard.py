@@ -1,24 +1,17 @@
 """Who is let in to the admin API."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.admin.conftest import Mock, Serving
+
 
 pytestmark = pytest.mark.anyio
 
 TOKEN = "the-admin-token"
-
-
-class Mock(Protocol):
-    url: str
-    port: int
-    client: httpx.AsyncClient
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,14 +19,14 @@ def no_log_holds_the_token(secret: Callable[[str], str]) -> None:
     secret(TOKEN)
 
 
-async def status(mock: Mock, verb: str = "GET", **headers: str) -> int:
+async def status(mock: "Mock", verb: str = "GET", **headers: str) -> int:
     response = await mock.client.request(verb, "/__admin/faults", headers=headers)
     assert "access-control-allow-origin" not in response.headers
     return response.status_code
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_loopback_is_let_in(serving: Serving) -> None:
+async def test_loopback_is_let_in(serving: "Serving") -> None:
     async with serving() as mock:
         for host in ("127.0.0.1", f"localhost:{mock.port}", "[::1]:80", "127.8.9.1", "LOCALHOST"):
             assert await status(mock, Host=host) == 200
@@ -43,14 +36,14 @@ async def test_loopback_is_let_in(serving: Serving) -> None:
 @pytest.mark.parametrize(
     "host", ["attacker.example", "localhost.attacker.example", "192.0.2.1", "[2001:db8::1]", "1"]
 )
-async def test_other_host_is_refused(serving: Serving, host: str) -> None:
+async def test_other_host_is_refused(serving: "Serving", host: str) -> None:
     async with serving() as mock:
         assert await status(mock, Host=host) == 403
         assert await status(mock, "DELETE", Host=host) == 403
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_web_page_elsewhere_is_refused(serving: Serving) -> None:
+async def test_web_page_elsewhere_is_refused(serving: "Serving") -> None:
     async with serving() as mock:
         assert await status(mock, "DELETE", Origin="https://attacker.example") == 403
         assert await status(mock, "DELETE", Origin="null") == 403
@@ -59,7 +52,7 @@ async def test_web_page_elsewhere_is_refused(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_peer_elsewhere_is_refused(serving: Serving) -> None:
+async def test_peer_elsewhere_is_refused(serving: "Serving") -> None:
     """uvicorn takes the word of a proxy on this machine for who the peer is."""
     async with serving() as mock:
         assert await status(mock, **{"X-Forwarded-For": "192.0.2.1"}) == 403
@@ -67,7 +60,7 @@ async def test_peer_elsewhere_is_refused(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_token_opens_to_everybody_who_has_it(serving: Serving) -> None:
+async def test_token_opens_to_everybody_who_has_it(serving: "Serving") -> None:
     async with serving(token=TOKEN) as mock:
         knows = {"Authorization": f"Bearer {TOKEN}"}
         assert await status(mock, **knows) == 200
@@ -81,7 +74,7 @@ async def test_token_opens_to_everybody_who_has_it(serving: Serving) -> None:
     "authorization",
     ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff"],
 )
-async def test_without_the_token_nobody_is_let_in(serving: Serving, authorization: str) -> None:
+async def test_without_the_token_nobody_is_let_in(serving: "Serving", authorization: str) -> None:
     async with serving(token=TOKEN) as mock:
         headers = {b"Authorization": authorization.encode("latin-1")} if authorization else {}
         refused = await mock.client.get("/__admin/faults", headers=headers)
@@ -91,7 +84,7 @@ async def test_without_the_token_nobody_is_let_in(serving: Serving, authorizatio
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_mock_itself_asks_for_no_admin_token(serving: Serving) -> None:
+async def test_mock_itself_asks_for_no_admin_token(serving: "Serving") -> None:
     async with serving(token=TOKEN) as mock:
         assert (
             await mock.client.get("/status", headers={"Host": "mock.example"})

@@ -1,25 +1,16 @@
 """What the journal tells of the requests that came."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from mock_server.dialogue.model import Json
 
+if TYPE_CHECKING:
+    from tests.integration.admin.conftest import Mock, Serving
+
+
 pytestmark = pytest.mark.anyio
-
-
-class Mock(Protocol):
-    client: httpx.AsyncClient
-
-    async def arm(self, *faults: Mapping[str, Json]) -> list[str]: ...
-    async def admin(self, path: str, /, **query: str | int) -> httpx.Response: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
 def turn(
@@ -34,7 +25,7 @@ def turn(
     return {"jsonrpc": "2.0", "id": "r1", "method": method, "params": {"message": message}}
 
 
-async def talk(mock: Mock) -> None:
+async def talk(mock: "Mock") -> None:
     """Five requests: two turns of a dialogue, a stream, the card and something unreadable."""
     await mock.client.post("/", json=turn("send money"))
     await mock.client.post("/", json=turn("Joe", "m2"))
@@ -43,13 +34,13 @@ async def talk(mock: Mock) -> None:
     await mock.client.post("/", content=b"{")
 
 
-async def numbers(mock: Mock, **query: str | int) -> list[int]:
+async def numbers(mock: "Mock", **query: str | int) -> list[int]:
     listed = (await mock.admin("requests", **query)).json()["requests"]
     return [received["number"] for received in listed]
 
 
 @pytest.mark.req("ADMIN-1", "ADMIN-2")
-async def test_requests_are_listed_with_their_outcome(serving: Serving) -> None:
+async def test_requests_are_listed_with_their_outcome(serving: "Serving") -> None:
     async with serving() as mock:
         await talk(mock)
         listed = (await mock.admin("requests")).json()["requests"]
@@ -66,7 +57,7 @@ async def test_requests_are_listed_with_their_outcome(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_list_is_filtered(serving: Serving) -> None:
+async def test_list_is_filtered(serving: "Serving") -> None:
     async with serving() as mock:
         await talk(mock)
         task = (await mock.admin("requests", message="m2")).json()["requests"][0]["task"]
@@ -82,7 +73,7 @@ async def test_list_is_filtered(serving: Serving) -> None:
         assert await numbers(mock, after=3) == [4, 5]
 
 
-async def test_unknown_filter_is_refused(serving: Serving) -> None:
+async def test_unknown_filter_is_refused(serving: "Serving") -> None:
     async with serving() as mock:
         refused = await mock.client.get("/__admin/requests", params={"stat": "x", "limit": "0"})
         assert refused.status_code == 422
@@ -90,7 +81,7 @@ async def test_unknown_filter_is_refused(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1", "ADMIN-2")
-async def test_requests_are_counted(serving: Serving) -> None:
+async def test_requests_are_counted(serving: "Serving") -> None:
     async with serving() as mock:
         await talk(mock)
 
@@ -111,7 +102,7 @@ async def test_requests_are_counted(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_near_misses_say_what_was_not_as_expected(serving: Serving) -> None:
+async def test_near_misses_say_what_was_not_as_expected(serving: "Serving") -> None:
     async with serving() as mock:
         await talk(mock)
         near = await mock.admin("requests/near-misses", context="c1", text="Jane", state="failed")
@@ -124,7 +115,7 @@ async def test_near_misses_say_what_was_not_as_expected(serving: Serving) -> Non
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_near_misses_say_why_a_fault_did_not_hit(serving: Serving) -> None:
+async def test_near_misses_say_why_a_fault_did_not_hit(serving: "Serving") -> None:
     async with serving() as mock:
         (fault,) = await mock.arm(
             {"effect": "no_final_event", "match": {"headers": {"x-tenant": "acme"}}}
@@ -140,7 +131,7 @@ async def test_near_misses_say_why_a_fault_did_not_hit(serving: Serving) -> None
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_request_is_shown_without_its_secrets(serving: Serving) -> None:
+async def test_request_is_shown_without_its_secrets(serving: "Serving") -> None:
     async with serving() as mock:
         body = turn("send money")
         config: Json = {"url": "http://x/", "token": "s3cret", "authentication": {"schemes": []}}
@@ -156,14 +147,14 @@ async def test_request_is_shown_without_its_secrets(serving: Serving) -> None:
         assert (await mock.client.get("/__admin/requests/2")).status_code == 404
 
 
-async def test_unreadable_body_is_shown_as_text(serving: Serving) -> None:
+async def test_unreadable_body_is_shown_as_text(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.client.post("/", content=b"{\xff")
         assert (await mock.admin("requests/1")).json()["body"] == "{\ufffd"
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_journal_is_emptied(serving: Serving) -> None:
+async def test_journal_is_emptied(serving: "Serving") -> None:
     async with serving() as mock:
         await talk(mock)
         assert (await mock.client.delete("/__admin/requests")).status_code == 200
@@ -173,7 +164,7 @@ async def test_journal_is_emptied(serving: Serving) -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_request_is_listed_with_the_faults_that_hit_it(serving: Serving) -> None:
+async def test_request_is_listed_with_the_faults_that_hit_it(serving: "Serving") -> None:
     async with serving() as mock:
         (fault,) = await mock.arm({"effect": {"kind": "http_status", "status": 500}, "count": 1})
         await talk(mock)
@@ -181,7 +172,7 @@ async def test_request_is_listed_with_the_faults_that_hit_it(serving: Serving) -
         assert await numbers(mock, status=500) == [1]
 
 
-async def test_requests_of_the_admin_api_are_not_in_the_journal(serving: Serving) -> None:
+async def test_requests_of_the_admin_api_are_not_in_the_journal(serving: "Serving") -> None:
     async with serving() as mock:
         await mock.admin("faults")
         assert await numbers(mock) == []

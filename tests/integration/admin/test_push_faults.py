@@ -1,44 +1,23 @@
 """Faults of push notifications as a callback host sees them."""
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from mock_server.dialogue.model import Json
+
+if TYPE_CHECKING:
+    from tests.conftest import CallbackHost, Hosting, Posted
+    from tests.integration.admin.conftest import Mock, Serving
+
 
 pytestmark = pytest.mark.anyio
 
 TOKEN = "x-a2a-notification-token"
 
 
-class Mock(Protocol):
-    client: httpx.AsyncClient
-    slept: list[float]
-
-    async def arm(self, *faults: Mapping[str, Json]) -> list[str]: ...
-    async def admin(self, path: str, /, **query: str | int) -> httpx.Response: ...
-
-
-class Posted(Protocol):
-    headers: dict[str, str]
-    body: bytes
-
-
-class CallbackHost(Protocol):
-    url: str
-
-    async def wait_for(self, count: int) -> list[Posted]: ...
-
-
-Serving = Callable[..., AbstractAsyncContextManager[Mock]]
-Hosting = Callable[..., AbstractAsyncContextManager[CallbackHost]]
-
-
-async def ask(mock: Mock, host: CallbackHost, message_id: str = "m1") -> None:
+async def ask(mock: "Mock", host: "CallbackHost", message_id: str = "m1") -> None:
     """A turn that asks for push notifications, and comes to its end."""
     message = {
         "messageId": message_id,
@@ -52,12 +31,12 @@ async def ask(mock: Mock, host: CallbackHost, message_id: str = "m1") -> None:
     assert answer["result"]["status"]["state"] == "input-required"
 
 
-def states(posted: list[Posted]) -> list[str]:
+def states(posted: list["Posted"]) -> list[str]:
     return [json.loads(one.body)["status"]["state"] for one in posted]
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_push_notification_is_lost(serving: Serving, callback_host: Hosting) -> None:
+async def test_push_notification_is_lost(serving: "Serving", callback_host: "Hosting") -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         await mock.arm({"effect": "push_lost", "match": {"state": "working"}})
         await ask(mock, host)
@@ -65,7 +44,7 @@ async def test_push_notification_is_lost(serving: Serving, callback_host: Hostin
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_push_notification_is_late(serving: Serving, callback_host: Hosting) -> None:
+async def test_push_notification_is_late(serving: "Serving", callback_host: "Hosting") -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         effect: Json = {"kind": "push_late", "seconds": 4, "jitter_seconds": 1}
         await mock.arm({"effect": effect, "match": {"state": "working"}})
@@ -76,7 +55,9 @@ async def test_push_notification_is_late(serving: Serving, callback_host: Hostin
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_push_notification_is_duplicated(serving: Serving, callback_host: Hosting) -> None:
+async def test_push_notification_is_duplicated(
+    serving: "Serving", callback_host: "Hosting"
+) -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         effect: Json = {"kind": "push_duplicated", "times": 3}
         await mock.arm({"effect": effect, "match": {"state": "working"}})
@@ -86,7 +67,9 @@ async def test_push_notification_is_duplicated(serving: Serving, callback_host: 
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_push_notifications_are_reordered(serving: Serving, callback_host: Hosting) -> None:
+async def test_push_notifications_are_reordered(
+    serving: "Serving", callback_host: "Hosting"
+) -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         await mock.arm({"effect": "push_reordered", "count": 1})
         await ask(mock, host)
@@ -95,7 +78,7 @@ async def test_push_notifications_are_reordered(serving: Serving, callback_host:
 
 @pytest.mark.req("ADMIN-1")
 async def test_push_notification_has_a_wrong_token(
-    serving: Serving, callback_host: Hosting
+    serving: "Serving", callback_host: "Hosting"
 ) -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         await mock.arm({"effect": "push_wrong_token", "match": {"state": "working"}})
@@ -106,7 +89,7 @@ async def test_push_notification_has_a_wrong_token(
 
 @pytest.mark.req("ADMIN-1")
 async def test_count_of_a_push_fault_is_of_notifications(
-    serving: Serving, callback_host: Hosting
+    serving: "Serving", callback_host: "Hosting"
 ) -> None:
     async with callback_host() as host, serving(pushes=True) as mock:
         (fault,) = await mock.arm({"effect": "push_lost", "count": 2})

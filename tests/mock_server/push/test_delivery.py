@@ -2,12 +2,12 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Generator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 from cryptography import x509
@@ -21,28 +21,14 @@ from mock_server.push.guard import Destination
 from mock_server.push.hosts import parse_host
 from mock_server.push.policy import Target
 
+if TYPE_CHECKING:
+    from tests.conftest import Hosting
+
+
 pytestmark = pytest.mark.anyio
 
 JSON = {"Content-Type": "application/json"}
 REDIRECT = "HTTP/1.1 302 Found\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n"
-
-
-class Posted(Protocol):
-    line: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class CallbackHost(Protocol):
-    port: int
-    url: str
-    posted: list[Posted]
-    replies: dict[str, bytes | None]
-
-    async def wait_for(self, count: int) -> list[Posted]: ...
-
-
-Hosting = Callable[..., AbstractAsyncContextManager[CallbackHost]]
 
 
 def at(
@@ -65,7 +51,7 @@ async def failure(delivery: Delivery, destination: Destination) -> str:
 
 
 @pytest.mark.req("PUSH-2", "PUSH-5")
-async def test_post_goes_to_the_address_in_the_hosts_name(callback_host: Hosting) -> None:
+async def test_post_goes_to_the_address_in_the_hosts_name(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         headers = {**JSON, "X-A2A-Notification-Token": "tok"}
         await Delivery()(at(host.port, path="/hook?a=%20b"), headers, b'{"id":"t"}')
@@ -82,7 +68,7 @@ async def test_post_goes_to_the_address_in_the_hosts_name(callback_host: Hosting
 
 
 @pytest.mark.req("PUSH-4")
-async def test_redirect_is_a_failure_and_not_followed(callback_host: Hosting) -> None:
+async def test_redirect_is_a_failure_and_not_followed(callback_host: "Hosting") -> None:
     async with callback_host() as host, callback_host() as elsewhere:
         host.replies["/hook"] = REDIRECT.format(f"{elsewhere.url}/").encode()
         assert await failure(Delivery(), at(host.port)) == "status 302"
@@ -92,7 +78,7 @@ async def test_redirect_is_a_failure_and_not_followed(callback_host: Hosting) ->
 
 @pytest.mark.req("PUSH-4")
 @pytest.mark.parametrize("status", [300, 304, 404, 500])
-async def test_only_2xx_is_success(callback_host: Hosting, status: int) -> None:
+async def test_only_2xx_is_success(callback_host: "Hosting", status: int) -> None:
     async with callback_host() as host:
         reply = f"HTTP/1.1 {status} Word\r\ncontent-length: 0\r\n\r\n"
         host.replies["/hook"] = reply.encode()
@@ -101,7 +87,7 @@ async def test_only_2xx_is_success(callback_host: Hosting, status: int) -> None:
 
 
 @pytest.mark.req("PUSH-4")
-async def test_hanging_callback_is_left_in_time(callback_host: Hosting) -> None:
+async def test_hanging_callback_is_left_in_time(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         host.replies["/hook"] = None
         delivery = Delivery(Times(overall_seconds=0.1))
@@ -109,14 +95,14 @@ async def test_hanging_callback_is_left_in_time(callback_host: Hosting) -> None:
 
 
 @pytest.mark.req("PUSH-4")
-async def test_endless_answer_is_not_read(callback_host: Hosting) -> None:
+async def test_endless_answer_is_not_read(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         host.replies["/hook"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\nx"
         await Delivery()(at(host.port), JSON, b"{}")
 
 
 @pytest.mark.req("PUSH-4")
-async def test_what_is_no_answer_fails_the_post(callback_host: Hosting) -> None:
+async def test_what_is_no_answer_fails_the_post(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         for reply in (b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 200 OK\r\nbroken", b""):
             host.replies["/hook"] = reply
@@ -124,7 +110,7 @@ async def test_what_is_no_answer_fails_the_post(callback_host: Hosting) -> None:
 
 
 @pytest.mark.req("PUSH-4")
-async def test_next_address_is_tried_where_no_connection_was_made(callback_host: Hosting) -> None:
+async def test_next_address_is_tried_where_no_connection_was_made(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         await Delivery()(at(host.port, addresses="127.0.0.9 127.0.0.1"), JSON, b"{}")
         assert len(host.posted) == 1
@@ -135,13 +121,13 @@ async def test_next_address_is_tried_where_no_connection_was_made(callback_host:
 
 
 @pytest.mark.req("PUSH-4")
-async def test_nobody_listening_is_a_failure(callback_host: Hosting) -> None:
+async def test_nobody_listening_is_a_failure(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         port = host.port
     assert (await failure(Delivery(), at(port))).startswith("ConnectError")
 
 
-async def test_connections_are_not_shared_between_posts(callback_host: Hosting) -> None:
+async def test_connections_are_not_shared_between_posts(callback_host: "Hosting") -> None:
     async with callback_host() as host:
         delivery = Delivery()
         names = [f"host{number}.example" for number in range(8)]
@@ -179,7 +165,7 @@ def certified(folder: Path, name: str) -> Generator[tuple[ssl.SSLContext, ssl.SS
 
 
 @pytest.mark.req("PUSH-5")
-async def test_certificate_must_be_the_names(callback_host: Hosting, tmp_path: Path) -> None:
+async def test_certificate_must_be_the_names(callback_host: "Hosting", tmp_path: Path) -> None:
     with certified(tmp_path, "callback.example") as (server, trust):
         async with callback_host(server) as host:
             delivery = Delivery(trust=trust)
@@ -195,7 +181,7 @@ async def test_certificate_must_be_the_names(callback_host: Hosting, tmp_path: P
 
 
 @pytest.mark.req("PUSH-5")
-async def test_name_is_told_in_the_tls_handshake(callback_host: Hosting, tmp_path: Path) -> None:
+async def test_name_is_told_in_the_tls_handshake(callback_host: "Hosting", tmp_path: Path) -> None:
     told: list[str | None] = []
     with certified(tmp_path, "callback.example") as (server, trust):
 

@@ -2,9 +2,10 @@
 
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import jwt
 import pytest
@@ -17,9 +18,12 @@ from starlette.datastructures import Headers
 from mock_server.project.auth import ALGORITHMS, JwtAuth
 from mock_server.web.auth import Authorized, Rejected, TokenCheck, Verdict
 
+if TYPE_CHECKING:
+    from tests.conftest import Secret
+
+
 NOW = 1_800_000_000.5
 SigningKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | bytes
-Secret = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def pem_of(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def issuers(secret: Secret) -> Mapping[str, Issuer]:
+def issuers(secret: "Secret") -> Mapping[str, Issuer]:
     shared = secret("a secret that is as long as the digest of SHA-512, which is 64 bytes").encode()
     rsa_key = rsa.generate_private_key(65537, 2048)
     keys: Mapping[str, SigningKey] = {

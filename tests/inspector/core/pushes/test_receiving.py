@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -27,25 +27,13 @@ from inspector.net.http import HttpTransport
 from inspector.net.receiver_requests import Bounds
 from inspector.settings import Connection
 
+if TYPE_CHECKING:
+    from tests.conftest import Hosting
+
+
 pytestmark = pytest.mark.anyio
 
 BODY = json.dumps({"id": "t", "kind": "task", "status": {"state": "working"}}).encode()
-
-
-class Posted(Protocol):
-    line: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class CallbackHost(Protocol):
-    url: str
-    replies: dict[str, bytes | None]
-
-    async def wait_for(self, count: int) -> list[Posted]: ...
-
-
-Hosting = Callable[[], AbstractAsyncContextManager[CallbackHost]]
 
 
 class Setting:
@@ -185,7 +173,7 @@ async def test_verified_ones_are_mistreated_as_told() -> None:
 
 
 @pytest.mark.req("PUSHRX-2")
-async def test_verified_ones_are_handed_on_unchanged_and_in_order(callback_host: Hosting) -> None:
+async def test_verified_ones_are_handed_on_unchanged_and_in_order(callback_host: "Hosting") -> None:
     async with callback_host() as host, opened() as setting:
         setting.receiver.forward_url = f"{host.url}/in"
         bodies = [BODY.replace(b"working", str(n).encode()) for n in range(5)]
@@ -205,7 +193,7 @@ async def test_verified_ones_are_handed_on_unchanged_and_in_order(callback_host:
 
 
 @pytest.mark.req("PUSHRX-3")
-async def test_a_redirect_takes_nothing_elsewhere(callback_host: Hosting) -> None:
+async def test_a_redirect_takes_nothing_elsewhere(callback_host: "Hosting") -> None:
     async with callback_host() as host, callback_host() as other, opened() as setting:
         for code in (301, 302, 307, 308):
             path = f"/{code}"
@@ -242,7 +230,7 @@ async def test_it_is_no_way_round_in_a_circle() -> None:
 
 
 @pytest.mark.req("PUSHRX-3")
-async def test_what_waits_to_be_handed_on_is_bounded(callback_host: Hosting) -> None:
+async def test_what_waits_to_be_handed_on_is_bounded(callback_host: "Hosting") -> None:
     async with callback_host() as host, opened() as setting:
         host.replies["/"] = None
         setting.receiver.forward_url = f"{host.url}/"
@@ -291,7 +279,7 @@ async def test_a_public_url_must_be_one() -> None:
 
 
 @pytest.mark.req("PUSHRX-1")
-async def test_resent_ones_go_into_the_log_or_on(callback_host: Hosting) -> None:
+async def test_resent_ones_go_into_the_log_or_on(callback_host: "Hosting") -> None:
     async with callback_host() as host, opened() as setting:
         await setting.post()
         assert await setting.receiver.resend(1)
