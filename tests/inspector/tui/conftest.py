@@ -5,9 +5,10 @@ import json
 import os
 import socket
 import string
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TypeAlias
 
 import pytest
@@ -18,6 +19,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+from textual._context import active_app
 from textual.app import App
 from textual.command import CommandPalette
 from textual.pilot import Pilot
@@ -26,8 +30,11 @@ from textual.widgets import Input
 from inspector.core.commands import Json
 from inspector.tui.app import InspectorApp
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
+POLL_SECONDS = 0.01
+Size: TypeAlias = tuple[int, int]
 THEMES = ("calm-dark", "calm-light", "plain")
+SIZES: tuple[Size, ...] = ((80, 24), (120, 36), (200, 60))
 # `PICTURES=folder pytest …` also writes every picture there as SVG, to be looked at
 PICTURES = "PICTURES"
 
@@ -161,6 +168,36 @@ async def agent() -> AsyncIterator[Agent]:
         await serving
 
 
+async def settle(*_: float) -> None:
+    """Let the app go on until nothing is left to handle or to draw.
+
+    What comes from a socket, a thread or another process is waited for with `until`.
+    """
+    app = active_app.get()
+    # asyncio tells nobody else whether it has something left to do
+    left: Sized = vars(asyncio.get_running_loop())["_ready"]
+    deadline = monotonic() + PATIENCE_SECONDS
+    while monotonic() < deadline:
+        await asyncio.sleep(0)
+        if left:
+            continue
+        if app.is_running:
+            # as Textual's own pilot does: draw now what else waits for the next frame
+            app.screen._on_timer_update()  # pyright: ignore[reportPrivateUsage]
+        if not left:
+            return
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is done when the app has nothing left to do.
+
+    Textual itself waits until the processor rests: 40 ms a key, and long on a loaded machine.
+    """
+    monkeypatch.setattr("textual.app.wait_for_idle", settle)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", settle)
+
+
 @pytest.fixture
 def until() -> Callable[..., object]:
     """Return a coroutine function that lets the app run until a condition holds."""
@@ -168,7 +205,8 @@ def until() -> Callable[..., object]:
     async def wait(pilot: Pilot[int], holds: Callable[[], object]) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not holds():
-                await pilot.pause()
+                await pilot.pause(POLL_SECONDS)
+                await settle()
 
     return wait
 
@@ -190,8 +228,8 @@ Cell: TypeAlias = tuple[str, str]
 class Drawing:
     """`layers` hold the cells, one layer a theme; `svgs` are the same to be looked at."""
 
-    layers: list[list[list[Cell]]]
-    svgs: dict[str, str]
+    layers: list[list[list[Cell]]] = field(default_factory=list[list[list[Cell]]])
+    svgs: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class Picture(SingleFileSnapshotExtension):
@@ -200,62 +238,87 @@ class Picture(SingleFileSnapshotExtension):
     _file_extension = "txt"
     _write_mode = WriteMode.TEXT
 
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        """Return the test's name with a size as its last parameter."""
+        name = test_location.snapshot_name
+        return f"{name[:-1]}-{index}]" if name.endswith("]") else f"{name}[{index}]"
+
 
 async def draw(
-    arrange: Arrange, size: tuple[int, int], app: InspectorApp, themes: Sequence[str] = THEMES
-) -> Drawing:
-    """Return the screen to which `arrange` brings the app, in all `themes`."""
-    layers: list[list[list[Cell]]] = []
-    svgs: dict[str, str] = {}
+    arrange: Arrange,
+    app: InspectorApp,
+    sizes: Sequence[Size] = SIZES,
+    themes: Sequence[str] = THEMES,
+    *,
+    is_pictured: bool = False,
+) -> dict[Size, Drawing]:
+    """Return the screen to which `arrange` brings the app, in all `sizes` and `themes`."""
+    drawings = {size: Drawing() for size in sizes}
     app.animation_level = "none"
     app.theme = themes[0]
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=sizes[0]) as pilot:
         await arrange(pilot)
         for written in app.screen.query(Input):
             written.cursor_blink = False
-        for theme in themes:
-            app.theme = theme
-            # once for the styles, once for the widgets that are drawn with them
-            await pilot.pause()
-            await pilot.pause()
-            # first, since it also tells Textual which screens shine through from below
-            svgs[theme] = app.export_screenshot(simplify=True)
-            layers.append(cells_of(app))
-            if isinstance(app.screen, CommandPalette):
-                # it keeps the colours that it was opened with
-                break
-        if len(layers) < len(themes):
-            others = [await draw(arrange, size, InspectorApp(), [theme]) for theme in themes]
-            svgs = {theme: one.svgs[theme] for theme, one in zip(themes, others, strict=True)}
-            layers = [one.layers[0] for one in others]
-    return Drawing(layers, svgs)
+        # the palette keeps the colours that it was opened with
+        keeps_colours = isinstance(app.screen, CommandPalette)
+        for size, drawing in drawings.items():
+            await resize(pilot, size)
+            for theme in themes[:1] if keeps_colours else themes:
+                app.theme = theme
+                await pilot.pause()
+                if is_pictured:
+                    drawing.svgs[theme] = app.export_screenshot(simplify=True)
+                drawing.layers.append(cells_of(app))
+    if keeps_colours:
+        for theme in themes[1:]:
+            others = await draw(arrange, InspectorApp(), sizes, [theme], is_pictured=is_pictured)
+            for size, other in others.items():
+                drawings[size].layers.extend(other.layers)
+                drawings[size].svgs.update(other.svgs)
+    return drawings
+
+
+async def resize(pilot: Pilot[int], size: Size) -> None:
+    """Resize the terminal; Textual waits a moment for more of it before the screen follows."""
+    await pilot.resize_terminal(*size)
+    # the size as laid out, which `screen.size` runs ahead of
+    compositor = pilot.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    while compositor.size != size:
+        await pilot.pause(POLL_SECONDS)
+    await settle()
 
 
 @pytest.fixture
-def drawn_as_before(
-    snapshot: SnapshotAssertion,
-) -> Callable[[Arrange, tuple[int, int]], None]:
-    """Return what compares a drawn screen with its snapshot; `--snapshot-update` makes it anew."""
+def drawn_as_before(snapshot: SnapshotAssertion) -> Callable[[Arrange], None]:
+    """Return what compares a screen, drawn at all sizes, with its snapshots.
 
-    def compare(
-        arrange: Arrange,
-        size: tuple[int, int],
-        create: Callable[[], InspectorApp] = InspectorApp,
-    ) -> None:
-        drawing = asyncio.run(draw(arrange, size, create()))
-        if (folder := os.environ.get(PICTURES)) is not None:
-            keep(Path(folder), snapshot.test_location.snapshot_name, drawing.svgs)
-        assert picture_of(drawing.layers) == snapshot.use_extension(Picture)
+    `--snapshot-update` makes them anew.
+    """
+
+    def compare(arrange: Arrange) -> None:
+        folder = os.environ.get(PICTURES)
+        drawings = asyncio.run(draw(arrange, InspectorApp(), is_pictured=folder is not None))
+        for size, drawing in drawings.items():
+            index = "{}x{}".format(*size)
+            if folder is not None:
+                place = snapshot.test_location
+                name = Picture.get_snapshot_name(test_location=place, index=index)
+                keep(Path(folder), name, drawing.svgs)
+            assert picture_of(drawing.layers) == snapshot(name=index, extension_class=Picture)
 
     return compare
 
 
 @pytest.fixture
-def screenshot() -> Callable[[Arrange, tuple[int, int]], str]:
+def screenshot() -> Callable[[Arrange, Size], str]:
     """Return what draws a screen as SVG in the dark theme."""
 
-    def draw_dark(arrange: Arrange, size: tuple[int, int]) -> str:
-        return asyncio.run(draw(arrange, size, InspectorApp(), THEMES[:1])).svgs[THEMES[0]]
+    def draw_dark(arrange: Arrange, size: Size) -> str:
+        dark = THEMES[:1]
+        drawings = asyncio.run(draw(arrange, InspectorApp(), [size], dark, is_pictured=True))
+        return drawings[size].svgs[dark[0]]
 
     return draw_dark
 
@@ -263,7 +326,13 @@ def screenshot() -> Callable[[Arrange, tuple[int, int]], str]:
 def cells_of(app: App[int]) -> list[list[Cell]]:
     """Return each letter on the screen with its style, row by row."""
     # Textual tells nobody else what it draws; its own screenshots read this too
-    strips = app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+    compositor = app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    # which screens shine through from below
+    compositor.render_update(  # pyright: ignore[reportUnknownMemberType] # of any screen
+        full=True,
+        screen_stack=app._background_screens,  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+    )
+    strips = compositor.render_strips()
     return [
         [(letter, str(segment.style or "")) for segment in strip for letter in segment.text]
         for strip in strips

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import pytest
 from textual.pilot import Pilot
@@ -17,9 +17,9 @@ from inspector.tui.workspace import Workspace
 LOGS = Path(__file__).parent / "logs"
 SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
-SIZES = ((80, 24), (120, 36), (200, 60))
-Result = TypeVar("Result")
-Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]], tuple[int, int]], Result]
+SHOWN = (120, 36)
+Arrange: TypeAlias = Callable[[Pilot[int]], Awaitable[None]]
+Drawn: TypeAlias = Callable[[Arrange], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def entries_of(scene: Scene) -> list[Entry]:
     return entries
 
 
-def play(scene: Scene) -> Callable[[Pilot[int]], Awaitable[None]]:
+def play(scene: Scene) -> Arrange:
     """Return what brings the app to `scene`."""
 
     async def run(pilot: Pilot[int]) -> None:
@@ -117,16 +117,14 @@ def play(scene: Scene) -> Callable[[Pilot[int]], Awaitable[None]]:
 
 
 @pytest.mark.req("TUI-1", "TUI-2")
-@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_screen(drawn_as_before: Drawn[None], scene: Scene, size: tuple[int, int]) -> None:
-    drawn_as_before(play(scene), size)
+def test_screen(drawn_as_before: Drawn, scene: Scene) -> None:
+    drawn_as_before(play(scene))
 
 
 @pytest.mark.req("TUI-1", "TUI-2")
-@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
-def test_start(drawn_as_before: Drawn[None], size: tuple[int, int]) -> None:
-    drawn_as_before(wait, size)
+def test_start(drawn_as_before: Drawn) -> None:
+    drawn_as_before(wait)
 
 
 async def wait(pilot: Pilot[int]) -> None:
@@ -134,10 +132,12 @@ async def wait(pilot: Pilot[int]) -> None:
 
 
 @pytest.mark.parametrize("shown", sorted(SCREENSHOTS.glob("*.svg")), ids=lambda path: path.stem)
-def test_screenshot_shows_what_is_drawn(screenshot: Drawn[str], shown: Path) -> None:
+def test_screenshot_shows_what_is_drawn(
+    screenshot: Callable[[Arrange, tuple[int, int]], str], shown: Path
+) -> None:
     """Else run scripts/screenshots."""
     scene = next(scene for scene in SCENES if scene.name == shown.stem)
-    drawn = screenshot(play(scene), SIZES[1])
+    drawn = screenshot(play(scene), SHOWN)
     expected = re.sub(r" *@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
     expected = expected.replace("<text ", '<text xml:space="preserve" ')
     is_same = shown.read_text(encoding="utf-8").split() == expected.split()

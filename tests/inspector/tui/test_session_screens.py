@@ -23,13 +23,10 @@ from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
-Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]], tuple[int, int]], None]
+Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]]], None]
 
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10+00:00")
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 36), (200, 60)], ids="{0[0]}x{0[1]}".format
-)
 
 
 @pytest.fixture(autouse=True)
@@ -62,32 +59,27 @@ def add(id: str, hours: int, lines: list[str]) -> Path:
 
 
 @pytest.mark.req("TUI-1", "SESS-1")
-@SIZES
-def test_sessions(
-    saved: list[Path], drawn_as_before: Drawn, until: Until, size: tuple[int, int]
-) -> None:
+def test_sessions(saved: list[Path], drawn_as_before: Drawn, until: Until) -> None:
     async def arrange(pilot: Pilot[int]) -> None:
         screen = SessionsScreen(sessions_folder(), saved[0])
         await pilot.app.push_screen(screen)
         await until(pilot, lambda: "3 of 3" in str(screen.query_one("#sessions").border_title))
         await pilot.press("space", "down", "D")
 
-    drawn_as_before(arrange, size)
+    drawn_as_before(arrange)
 
 
 @pytest.mark.req("TUI-1", "SESS-1")
-@SIZES
-def test_compared(saved: list[Path], drawn_as_before: Drawn, size: tuple[int, int]) -> None:
+def test_compared(saved: list[Path], drawn_as_before: Drawn) -> None:
     async def arrange(pilot: Pilot[int]) -> None:
         blocks = compared_blocks(saved[1], saved[2], UNICODE)
         await pilot.app.push_screen(ComparedScreen(blocks))
 
-    drawn_as_before(arrange, size)
+    drawn_as_before(arrange)
 
 
 @pytest.mark.req("TUI-1", "WIRE-1")
-@SIZES
-def test_copy_menu(drawn_as_before: Drawn, size: tuple[int, int]) -> None:
+def test_copy_menu(drawn_as_before: Drawn) -> None:
     async def arrange(pilot: Pilot[int]) -> None:
         with LOG.open(encoding="utf-8") as lines:
             entries = list(decode_entries(lines))
@@ -100,14 +92,11 @@ def test_copy_menu(drawn_as_before: Drawn, size: tuple[int, int]) -> None:
         await pilot.press("escape", "C")
         assert isinstance(pilot.app.screen, CopyMenu)
 
-    drawn_as_before(arrange, size)
+    drawn_as_before(arrange)
 
 
 @pytest.mark.req("TUI-2")
-@SIZES
-def test_known_targets(
-    saved: list[Path], drawn_as_before: Drawn, until: Until, size: tuple[int, int]
-) -> None:
+def test_known_targets(saved: list[Path], drawn_as_before: Drawn, until: Until) -> None:
     write_targets(targets_file(), Targets().with_target("bank", SavedTarget("https://bank.test")))
 
     async def arrange(pilot: Pilot[int]) -> None:
@@ -115,4 +104,4 @@ def test_known_targets(
         assert isinstance(screen, StartScreen)
         await until(pilot, lambda: len(screen.query(".known")) == 2)
 
-    drawn_as_before(arrange, size)
+    drawn_as_before(arrange)
