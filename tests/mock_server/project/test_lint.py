@@ -31,6 +31,7 @@ def test_good_project_has_no_problems(report: Report):
         ("      - collect: amount\n        utter: utter_x\n", "flows.yml:6: flow.unknown_response"),
         ("      - collect: amount\n        next: ned\n", "flows.yml:6: flow.unknown_step"),
         ("      - noop: true\n", "flows.yml:5: flow.noop_next"),
+        ("      - {noop: false, next: END}\n", "flows.yml:5: flow.noop"),
         ("      - nop: true\n", "flows.yml:5: flow.step_kind"),
         ("      - {}\n", "flows.yml:5: flow.step_kind"),
         ("      - action: utter_done\n        collect: amount\n", "flows.yml:5: flow.step_kind"),
