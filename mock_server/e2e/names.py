@@ -26,20 +26,32 @@ from mock_server.errors import InvalidSlotValue
 from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.payloads import check_payload
+from mock_server.project.values import check_value
 
 
 def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:
-    """Warn of every slot, flow, response and action that only the test file knows."""
+    """Warn of what only the test file knows, and of values that slots do not take."""
     known = _known(assistant)
     for mention in (*file.mentions, *_mentions(file)):
-        if mention.kind is MentionKind.CONDITION:
-            check_condition(mention, assistant.slots, found)
-        elif mention.name not in known[mention.kind]:
-            text = f"{mention.by} names {mention.kind} {mention.name!r}, which the project lacks"
-            mend = suggestion(mention.name, known[mention.kind])
-            found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, mend)
+        match mention.kind:
+            case MentionKind.CONDITION:
+                check_condition(mention, assistant.slots, found)
+            case MentionKind.PAYLOAD:
+                check_payload(mention, assistant, found)
+            case MentionKind.VALUE:
+                check_value(mention, assistant.slots, found)
+            case kind:
+                _check_name(mention, known.get(kind, (mention.name,)), found)
     for case in file.cases:
         _check_fixtures(case, assistant, found)
+
+
+def _check_name(mention: Mention, known: Collection[str], found: Findings) -> None:
+    if mention.name not in known:
+        text = f"{mention.by} names {mention.kind} {mention.name!r}, which the project lacks"
+        mend = suggestion(mention.name, known)
+        found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, mend)
 
 
 def _check_fixtures(case: Case, assistant: Assistant, found: Findings) -> None:

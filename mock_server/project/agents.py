@@ -98,8 +98,10 @@ def _slots(
     entries = as_map(node, found, f"`set` of {what}")
     if entries is None:
         return ()
-    for name in entries.entries:
-        mentions.append(Mention(MentionKind.SLOT, name, entries.place(name), what))
+    for name, value in entries.entries.items():
+        place = entries.place(name)
+        mentions.append(Mention(MentionKind.SLOT, name, place, what))
+        mentions.append(Mention(MentionKind.VALUE, name, place, what, value=as_json(value)))
     return tuple((name, as_json(value)) for name, value in entries.entries.items())
 
 

@@ -22,6 +22,7 @@ from mock_server.project.condition_check import check_condition
 from mock_server.project.findings import Findings, nearest, suggestion
 from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.payloads import check_payload
+from mock_server.project.values import check_value
 
 LINKABLE_PATTERNS = frozenset(
     {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
@@ -72,6 +73,8 @@ def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> N
     match mention.kind:
         case MentionKind.CONDITION | MentionKind.GUARD:
             check_condition(mention, assistant.slots, found)
+        case MentionKind.VALUE:
+            check_value(mention, assistant.slots, found)
         case MentionKind.PAYLOAD:
             check_payload(mention, assistant, found)
         case MentionKind.LANGUAGE:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mock_server.dialogue.model import Json
 from mock_server.errors import Location
 
 
 class MentionKind(StrEnum):
     SLOT = "slot"
+    VALUE = "value"
     RESPONSE = "response"
     ACTION = "action"
     FLOW = "flow"
@@ -25,7 +27,8 @@ class Mention:
 
     `by` tells who mentions it, for a message.
 
-    `own_slot` is the one slot that the condition of a rejection may look at.
+    `own_slot` is the one slot that the condition of a rejection may look at. `value` is what the
+    slot `name` is to get.
     """
 
     kind: MentionKind
@@ -33,3 +36,4 @@ class Mention:
     location: Location
     by: str
     own_slot: str | None = None
+    value: Json = None

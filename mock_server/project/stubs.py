@@ -101,8 +101,10 @@ def _slots(
         elif name is None:
             found.error(item.location, "mock.event", f"a slot event of {what} has no `name`")
         else:
+            value = as_json(entries.entries.get("value"))
             mentions.append(Mention(MentionKind.SLOT, name, item.location, what))
-            slots.append((name, as_json(entries.entries.get("value"))))
+            mentions.append(Mention(MentionKind.VALUE, name, item.location, what, value=value))
+            slots.append((name, value))
     return tuple(slots)
 
 

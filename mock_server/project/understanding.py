@@ -1,9 +1,7 @@
 """`mock.yml: understand`: which words mean which commands (flows.md §13)."""
 
-import re
-
 from mock_server.dialogue.assistant import UnderstandRule
-from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
+from mock_server.dialogue.command_language import HOLE, CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.project.circumstances import read_match, read_when
 from mock_server.project.findings import Findings
@@ -49,7 +47,7 @@ def _check_command(
     node: Node, groups: frozenset[str], mentions: list[Mention], found: Findings
 ) -> None:
     source = as_text(node, found, "a command") or ""
-    for name in set(re.findall(r"\{(\w+)\}", source)) - groups:
+    for name in set(HOLE.findall(source)) - groups:
         text = f"command {source!r} uses {{{name}}}, which `match` has no group for"
         found.error(node.location, "mock.command", text, f"name it there: (?P<{name}>…)")
     try:
@@ -59,12 +57,14 @@ def _check_command(
         return
     by = f"command {source!r}"
     match command:
-        case StartFlow(flow_id=flow_id):
+        case StartFlow(flow_id=flow_id) if not HOLE.search(flow_id):
             mentions.append(Mention(MentionKind.FLOW, flow_id, node.location, by))
         case Clarify(flow_ids=flow_ids):
             mentions.extend(Mention(MentionKind.FLOW, f, node.location, by) for f in flow_ids)
-        case SetSlot(name=name):
+        case SetSlot(name=name, value=value):
             mentions.append(Mention(MentionKind.SLOT, name, node.location, by))
+            if not HOLE.search(str(value)):
+                mentions.append(Mention(MentionKind.VALUE, name, node.location, by, value=value))
         case _:
             pass
 

@@ -13,7 +13,8 @@ fixtures: [{known: {is_knwon: true, account: current}}]
 stub_custom_actions:
   b::action_pya:
     - when: slots.amuont > 5
-      events: [{event: slot, name: nte, value: 1}]
+      events: [{event: slot, name: nte, value: 1}, {event: slot, name: account, value: current}]
+      responses: [{text: "{x}", buttons: [{title: Pay, payload: "/SetSlots(amuont=1)"}]}]
 test_cases:
   - test_case: a
     fixtures: [known]
@@ -46,14 +47,18 @@ def test_each_unknown_name_is_a_warning_at_its_line(
     assert sorted(lines) == [
         (3, "e2e.unknown_action", "did you mean 'action_pay'?"),
         (5, "e2e.unknown_slot", "did you mean 'note'?"),
-        (7, "e2e.fixture_value", ""),
-        (7, "e2e.unknown_slot", "did you mean 'is_known'?"),
-        (10, "e2e.unknown_slot", "did you mean 'is_known'?"),
-        (13, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
+        (5, "mock.slot_value", ""),
+        (8, "e2e.fixture_value", ""),
+        (8, "e2e.unknown_slot", "did you mean 'is_known'?"),
+        (11, "e2e.unknown_slot", "did you mean 'is_known'?"),
         (14, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
         (15, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
-        (16, "e2e.unknown_flow", "did you mean 'pay_taxes'?"),
-        (17, "e2e.unknown_action", "did you mean 'action_pay'?"),
-        (20, "e2e.unknown_response", "did you mean 'utter_paid'?"),
+        (16, "e2e.unknown_flow", "did you mean 'pay_bill'?"),
+        (17, "e2e.unknown_flow", "did you mean 'pay_taxes'?"),
+        (18, "e2e.unknown_action", "did you mean 'action_pay'?"),
+        (21, "e2e.unknown_response", "did you mean 'utter_paid'?"),
     ]
-    assert [(p.location.line, p.code) for p in found.faults] == [(4, "condition.unknown_slot")]
+    assert [(p.location.line, p.code) for p in found.faults] == [
+        (4, "condition.unknown_slot"),
+        (6, "response.unknown_slot"),
+    ]

@@ -166,6 +166,26 @@ def test_mock_file_with_one_mistake_has_one_problem(report: Report, mock: str, p
     assert found.startswith(problem)
 
 
+@pytest.mark.parametrize(
+    "mock",
+    [
+        "understand: [{match: x, commands: ['SetSlot(colour, blue)']}]",
+        "actions: {action_pay: {events: [{event: slot, name: colour, value: blue}]}}",
+        "sub_agents: {helper: [{say: Hi, set: {colour: blue}, complete: true}]}",
+    ],
+)
+def test_value_that_a_slot_does_not_take_is_warned_of(report: Report, mock: str):
+    (found,) = report(mock=mock)
+    assert found.startswith("warning mock.yml:1: mock.slot_value: ")
+    assert found.endswith("slot 'colour': found 'blue', expected one of red, green")
+    assert report(mock=mock.replace("blue", "RED")) == []
+
+
+def test_rule_may_start_the_flow_that_the_user_names(report: Report):
+    rule = "{match: '(?P<flow>pay|send) (?P<c>.*)', commands: ['%s', 'SetSlot(colour, {c})']}"
+    assert report(mock=f"understand: [{rule % 'StartFlow({flow})'}]") == []
+
+
 def test_rules_and_branches_have_circumstances(report: Report):
     mock = read(
         """\
