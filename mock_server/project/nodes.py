@@ -20,6 +20,10 @@ from mock_server.errors import Location
 from mock_server.project.findings import Findings
 
 MAX_NODES = 1_000_000
+# What a response holds must also fit into the JSON of an answer, whose encoder admits 254.
+MAX_DEPTH = 200
+TOO_DEEP = "this is nested too deeply"
+FLATTEN = "give steps an id, and name it in `next` instead of writing them there"
 TAG = "tag:yaml.org,2002:"
 TAGS = frozenset(
     {
@@ -75,8 +79,7 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
         reason = str(error).splitlines()[0].strip()
         found.error(Location(file), "yaml.syntax", f"this is not YAML: {reason}")
     except RecursionError:
-        mend = "give steps an id, and name it in `next` instead of writing them there"
-        found.error(Location(file, 1), "yaml.depth", "this is nested too deeply", mend)
+        found.error(Location(file, 1), "yaml.depth", TOO_DEEP, FLATTEN)
     except _TooManyNodes:
         text = f"aliases make this over {MAX_NODES} nodes"
         found.error(Location(file, 1), "yaml.size", text, "use fewer aliases")
@@ -137,6 +140,9 @@ class _Converter:
         self._grow(1)
         if id(yaml) in self._open:
             self._found.error(self._at(yaml), "yaml.alias", "this alias contains itself")
+            return ScalarNode(self._at(yaml), "", None)
+        if len(self._open) >= MAX_DEPTH:
+            self._found.error(self._at(yaml), "yaml.depth", TOO_DEEP, FLATTEN)
             return ScalarNode(self._at(yaml), "", None)
         self._open.add(id(yaml))
         made = self._make(yaml)
