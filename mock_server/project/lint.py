@@ -30,6 +30,7 @@ LINKABLE_PATTERNS = frozenset(
 ASK = "utter_ask_"
 # Rasa 3.17 brings it; its steps are not published (flows.md §6).
 EXTERNAL_AGENT = "pattern_external_agent_processing"
+LINKED_BY_PATTERNS = frozenset({"pattern_chitchat", "pattern_customer_satisfaction"})
 INTERNAL_ERROR = "pattern_internal_error"
 # action_listen ends a turn; a step that names it says what happens anyway.
 ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
@@ -211,6 +212,9 @@ def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found:
         text = f"flow {flow.id!r} links to {target!r}, which cannot be linked to"
         mend = f"expected one of {', '.join(sorted(LINKABLE_PATTERNS))}"
         found.fault(step.location, "flow.link_to_pattern", text, mend)
+    elif target in LINKED_BY_PATTERNS and not flow.is_pattern:
+        text = f"flow {flow.id!r} links to {target!r}, which is for patterns to link to"
+        found.warn(step.location, "flow.link_to_pattern", text)
 
 
 def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:

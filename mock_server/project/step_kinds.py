@@ -106,7 +106,8 @@ def build(
             return SetSlotsStep(id, _assignments(context, slots), next, place)
         case _:
             if not context.flag("noop", default=True):
-                found.fault(node.place("noop"), "flow.noop", f"{by} is no step", "write `noop: true`")
+                text = f"{by} is no step"
+                found.fault(node.place("noop"), "flow.noop", text, "write `noop: true`")
             if "next" not in node.entries:
                 found.fault(place, "flow.noop_next", f"{by} is a noop without `next`")
             return NoopStep(id, next, place)

@@ -287,6 +287,13 @@ def test_what_is_never_closed_is_told_with_the_line_where_it_begins(report: Repo
     )
 
 
+def test_some_patterns_are_for_patterns_to_link_to(report: Report):
+    steps = "      - link: pattern_chitchat\n"
+    (found,) = report(flow(steps))
+    assert found.startswith("warning flows.yml:5: flow.link_to_pattern")
+    assert report(flow(steps).replace("  pay:", "  pattern_search:")) == []
+
+
 def test_question_is_asked_once(report: Report):
     domain = (
         "slots: {a: {type: text}}\nactions: [action_ask_a]\nresponses: {utter_ask_a: [{text: a}]}"
