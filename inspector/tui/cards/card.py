@@ -38,7 +38,7 @@ class CardScreen(Screen["str | None"]):
 
     CSS_PATH = "card.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,c,f3", "dismiss(None)", "Back", show=False),
+        Binding("escape,c,f3,q", "dismiss(None)", "Back", show=False),
         Binding("r,f,f5", "fetch", "Fetch again", show=False),
         Binding("a", "watch", "Fetch every few seconds, or no longer", show=False),
         Binding("p", "raw", "Raw or rendered", show=False),
@@ -47,7 +47,7 @@ class CardScreen(Screen["str | None"]):
         Binding("N", "next(-1)", "Place found before", show=False),
         Binding("y", "copy", "Copy the card", show=False),
         Binding("enter", "take", "Write the example", show=False),
-        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
 
     def __init__(

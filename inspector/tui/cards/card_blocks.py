@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.content import Content
 
@@ -83,7 +83,7 @@ def _marked(block: Block, needle: str) -> Block:
         text = text.stylize("reverse", start, start + len(needle))
     if text is line.text:
         return block
-    return Block(block.place, (Line(text, line.indent, line.tail),), block.name)
+    return Block(block.place, (replace(line, text=text),), block.name)
 
 
 def _spots(text: str, needle: str) -> Iterator[int]:
@@ -114,7 +114,7 @@ def _identity(card: CardView) -> Iterator[Line]:
     for name, value in rows:
         if value:
             style = ink.PLAIN if name else ink.DIM
-            yield Line(_labelled(name) + Content.styled(safe_line(value), style))
+            yield Line(_labelled(name) + Content.styled(safe_line(value), style), hang=_LABEL_WIDTH)
     yield from map(_signature, card.signatures)
     yield Line(Content(""))
 
@@ -128,7 +128,7 @@ def _signature(signature: Signature) -> Line:
     sign, style = _VERDICTS[signature.verdict]
     verdict = Content.styled(f"{sign}{signature.verdict.value}", style)
     why = f"  {safe_line(name)}" + (f": {safe_line(signature.why)}" if signature.why else "")
-    return Line(_labelled("signature") + verdict + Content.styled(why, ink.DIM))
+    return Line(_labelled("signature") + verdict + Content.styled(why, ink.DIM), hang=_LABEL_WIDTH)
 
 
 def _difference(difference: Difference, symbols: Symbols) -> Iterator[Line]:

@@ -14,11 +14,15 @@ _BREAKS = re.compile(r"[\n\t]|\s$")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; where it is too long it goes on under `indent`. `tail` stands at the right end."""
+    """One line; where it is too long it goes on `hang` letters right of `indent`.
+
+    `tail` stands at the right end.
+    """
 
     text: Content
     indent: int = 0
     tail: Content | None = None
+    hang: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +85,21 @@ def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
         return [_indented(text + " " + line.tail if line.tail else text, line.indent)]
     # most lines fit as they are, and wrapping costs ten times as much as knowing that
     fits = line.text.cell_length <= room and not _BREAKS.search(line.text.plain)
-    parts = [line.text] if fits else line.text.wrap(max(4, room))
+    parts = [line.text] if fits else _wrapped(line, room)
     drawn = [_indented(part, line.indent) for part in parts]
     if line.tail:
         drawn.append(line.tail.pad_left(max(0, width - line.tail.cell_length)))
     return drawn
+
+
+def _wrapped(line: Line, room: int) -> Sequence[Content]:
+    """Return `line` broken at `room` cells; what goes on stands below what follows the hang."""
+    head = line.text[: line.hang]
+    hang = head.cell_length
+    if not 0 < hang <= room // 2:
+        return line.text.wrap(max(4, room))
+    first, *others = line.text[line.hang :].wrap(max(4, room - hang))
+    return [head + first, *(other.pad_left(hang) for other in others)]
 
 
 def _indented(text: Content, indent: int) -> Content:

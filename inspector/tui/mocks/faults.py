@@ -44,13 +44,13 @@ class FaultsScreen(Screen[None]):
     CSS_PATH = "faults.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f,f7", "dismiss", "Back", show=False),
+        Binding("escape,f,f7,q", "dismiss", "Back", show=False),
         Binding("enter", "choose", "Arm once, or disarm", show=False),
         Binding("a", "arm_all", "Arm until disarmed", show=False),
         Binding("e", "edit", "Edit, then arm", show=False),
         Binding("x,delete", "disarm", "Disarm", show=False),
         Binding("X", "disarm_all", "Disarm all", show=False),
-        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
         *(Binding(str(n), f"arm_number({n})", show=False) for n in range(1, _DIGITS + 1)),
     ]
 
@@ -200,7 +200,7 @@ def _offered(kind: FaultKind, number: int) -> tuple[Line, ...]:
         for one in kind.parameters
         if one.is_required or one.default is not None
     )
-    lines = [Line(first, 2)]
+    lines = [Line(first, 2, hang=_KIND_WIDTH + 2)]
     if names:
         lines.append(Line(Content.styled(names, ink.DIM), _KIND_WIDTH + 4))
     return tuple(lines)

@@ -67,8 +67,8 @@ def _rule(rule: Rule, symbols: Symbols) -> Line:
     name, reason = safe_line(rule.name).ljust(_NAME_WIDTH), safe_line(rule.reason)
     if rule.has_fired:
         sign = symbols.states["completed"]
-        return Line(Content.assemble((f"{sign} {name}", ink.GOOD), f" {reason}"), 2)
-    return Line(Content.styled(f"· {name} {reason}", ink.DIM), 2)
+        return Line(Content.assemble((f"{sign} {name}", ink.GOOD), f" {reason}"), 2, hang=2)
+    return Line(Content.styled(f"· {name} {reason}", ink.DIM), 2, hang=2)
 
 
 def _command(command: str) -> Line:
@@ -85,7 +85,7 @@ def _move(move: Move) -> Line:
     style = ink.WARN if move.name in _BAD_MOVES else ink.PLAIN
     style = ink.ACCENT if move.name in _FLOW_MOVES else style
     name = safe_line(move.name).ljust(_NAME_WIDTH)
-    return Line(Content.assemble((f"{name}  ", style), safe_line(move.about)), 2)
+    return Line(Content.assemble((f"{name}  ", style), safe_line(move.about)), 2, hang=2)
 
 
 def _block(line: Line) -> Block:

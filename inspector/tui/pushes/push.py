@@ -55,7 +55,7 @@ class PushScreen(Screen[Place | None]):
 
     CSS_PATH = "push.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,P", "dismiss(None)", "Back", show=False),
+        Binding("escape,P,q", "dismiss(None)", "Back", show=False),
         Binding("o", "switch", "Open or close", show=False),
         Binding("n", "edit('port')", "Port", show=False),
         Binding("u", "edit('public')", "Public URL", show=False),
@@ -69,7 +69,7 @@ class PushScreen(Screen[Place | None]):
         Binding("h", "inject('hang')", "Hang", show=False),
         Binding("x", "inject('drop')", "Drop", show=False),
         Binding("enter", "on_wire", "Show on the wire", show=False),
-        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
 
     def __init__(

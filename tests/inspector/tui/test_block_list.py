@@ -28,12 +28,22 @@ class ListApp(App[None]):
         yield BlockList(wraps=True, id="list")
 
 
-@given(st.text(st.characters(blacklist_categories=["Cc", "Cs"])), st.integers(10, 60))
-def test_no_line_is_wider_than_the_list(text: str, width: int) -> None:
+@given(
+    st.text(st.characters(blacklist_categories=["Cc", "Cs"])),
+    st.integers(10, 60),
+    st.integers(0, 9),
+)
+def test_no_line_is_wider_than_the_list(text: str, width: int, hang: int) -> None:
     for wraps in (True, False):
         for tail in (None, Content("tail")):
-            line = Line(Content(text), 2, tail)
+            line = Line(Content(text), 2, tail, hang)
             assert all(drawn.cell_length <= width for drawn in lay_out(line, width, wraps))
+
+
+def test_long_line_goes_on_below_what_follows_its_label() -> None:
+    line = Line(Content("likely: the server crashed"), 2, hang=8)
+    drawn = [text.plain.rstrip() for text in lay_out(line, 21, True)]
+    assert drawn == ["  likely: the server", "          crashed"]
 
 
 @given(st.text(st.sampled_from("ab -\t\n\u3000\u00a0字"), max_size=30), st.integers(10, 60))
