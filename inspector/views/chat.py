@@ -81,10 +81,7 @@ def step(view: Chat, read: Read) -> Chat:
     if isinstance(read, Asked):
         running = {**view.running, read.entry.exchange: begin(read)}
         return _ask(replace(view, running=running), read)
-    exchange = view.running.get(read.entry.exchange)
-    if exchange is None:
-        return view
-    exchange = extend(exchange, read)
+    exchange = extend(view.running[read.entry.exchange], read)
     match read:
         case Began():
             return _with_running(view, exchange)

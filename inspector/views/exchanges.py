@@ -155,9 +155,7 @@ def step(view: Exchanges, read: Read) -> Exchanges:
             view.places.set(begun.id, place),
             {**view.open, begun.id: place} if begun.is_running else view.open,
         )
-    place = view.places.get(read.entry.exchange)
-    if place is None:
-        return view
+    place = view.places[read.entry.exchange]
     rows = view.rows.set(place, extend(view.rows[place], read))
     if isinstance(read, Over):
         still_open = {key: one for key, one in view.open.items() if key != read.entry.exchange}

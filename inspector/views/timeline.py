@@ -104,9 +104,7 @@ def step(view: Timeline, read: Read) -> Timeline:
         return view
     if isinstance(read, Asked):
         return _begin(view, read)
-    place = view.row_of_call.get(read.entry.exchange)
-    if place is None:
-        return view
+    place = view.row_of_call[read.entry.exchange]
     match read:
         case Began():
             return view

@@ -3,9 +3,11 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from inspector.core.entries import Channel, FrameReceived
 from inspector.views.artifacts import ArtifactRow
 from inspector.views.data import EMPTY, step
 from inspector.views.reading import read_log
+from inspector.views.reads import result_of
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -23,6 +25,13 @@ def test_the_end_of_a_text_is_read_without_its_beginning(script: "Script") -> No
     assert row.newest(3) == ("789", False)
     assert row.newest(10) == ("0123456789", True)
     assert row.newest(99) == ("0123456789", True)
+
+
+def test_equal_logs_have_equal_artifacts(script: "Script") -> None:
+    script.send("x", stream=True).event(script.chunk("1", append=False))
+    first, second = (reduce(step, read_log(script.entries), EMPTY).turns[-1] for _ in range(2))
+    assert first.artifacts == second.artifacts
+    assert hash(first.artifacts) == hash(second.artifacts)
 
 
 def test_parts_that_are_no_text_are_found_apart(script: "Script") -> None:
@@ -56,3 +65,7 @@ def test_a_whole_artifact_takes_the_place_of_another_text(script: "Script") -> N
     script.poll(script.task("completed", artifacts=[whole]))
     [row] = artifacts(script)
     assert (row.text, row.chunks, row.is_complete) == ("new", 1, True)
+
+
+def test_bytes_that_are_no_reply_have_no_result() -> None:
+    assert result_of(FrameReceived(1, 0, 1, Channel.RESPONSE, b"nonsense")) is None

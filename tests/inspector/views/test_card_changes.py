@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.views.card_changes import ChangeKind, card_changes
+from inspector.views.card_changes import told as told_change
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -48,6 +49,16 @@ def told(before: Any, after: Any) -> list[tuple[str, str]]:
 @pytest.mark.req("CARDV-1")
 def test_changes(before: Any, after: Any, changes: list[tuple[str, str]]) -> None:
     assert told(before, after) == changes
+
+
+@pytest.mark.req("CARDV-1")
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [({}, {"n": 1}, "1"), ({"n": 1}, {}, "1"), ({"n": 1}, {"n": 2}, "1 → 2")],
+)
+def test_a_change_is_told_by_what_was_and_what_is(before: Any, after: Any, text: str) -> None:
+    [change] = card_changes(before, after)
+    assert told_change(change, str) == text
 
 
 @given(JSON)

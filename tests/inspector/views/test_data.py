@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from inspector.core.entries import FailureKind
+from inspector.core.entries import FailureKind, Purpose
 from inspector.views.data import EMPTY, DataView, step
 from inspector.views.reading import read_log
 from inspector.views.slots import SlotChange, SlotRow, compare
@@ -115,3 +115,16 @@ def test_an_update_without_slots_leaves_those_of_its_turn(script: "Script") -> N
 def test_a_broken_exchange_leaves_nothing_open(script: "Script") -> None:
     script.send("x").fail(FailureKind.CONNECT)
     assert fold(script) == EMPTY
+
+
+@pytest.mark.req("PUSHRX-1")
+def test_a_notification_of_another_task_is_of_the_turn_that_asked_for_it(script: "Script") -> None:
+    config = {"pushNotificationConfig": {"url": "http://127.0.0.1:9/hook-1"}}
+    message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
+    params = {"message": message, "configuration": config}
+    script.request(Purpose.STREAM, "message/stream", params)
+    script.event(script.update("working"))
+    other = script.task("working", id="t2", data={"slots": {"amount": 50}})
+    script.push(other, url="http://127.0.0.1:9/hook-1")
+    [turn] = fold(script).turns
+    assert [row.name for row in turn.slots] == ["amount"]

@@ -62,6 +62,17 @@ def test_an_error_ends_a_stream(script: "Script") -> None:
     assert list(exchange.findings) == []
 
 
+def test_equal_logs_have_equal_exchanges(script: "Script") -> None:
+    assert hash(fold(script)) == hash(EMPTY)
+    script.send("x").reply(script.task())
+    first = fold(script)
+    assert fold(script) == first
+    script.send("y")
+    assert fold(script) != first
+    assert first != [*first]
+    assert first[:1] == (first[0],)
+
+
 def test_exchanges_are_found_by_number(script: "Script") -> None:
     script.send("x").send("y")
     view = fold(script)

@@ -74,3 +74,28 @@ def test_failure_is_told_with_its_cause(script: "Script") -> None:
 
 def test_session_without_a_word_says_so(script: "Script") -> None:
     assert transcript(script).endswith("\nNothing was said.\n")
+
+
+@pytest.mark.req("WIRE-3")
+def test_transcript_tells_what_became_of_slots_and_what_was_odd(script: "Script") -> None:
+    script.send("hi").reply(
+        script.task("input-required", "And?", data={"slots": {"amount": 50, "gone": "soon"}})
+    )
+    data = {
+        "state": "failed",
+        "slots": {"amount": 60},
+        "persisted_slots": {"amount": 60},
+        "reason": "timeout",
+        "error_type": "action_failed",
+    }
+    artifact = {"artifactId": "a1", "name": "bill", "parts": [{"kind": "text", "text": "60 EUR"}]}
+    script.send("60", taskId="t").respond(media_type="text/plain")
+    script.result(script.task("failed", "No.", data=data, artifacts=[artifact])).end()
+    told = transcript(script).partition("> No.")[2]
+    assert "| amount | `50` → `60` | changed |\n" in told
+    assert '| gone | `"soon"` → none | cleared |\n' in told
+    assert "Persisted: amount = `60`\n" in told
+    assert "Reason: `timeout`\n" in told
+    assert "Error: `action_failed`\n" in told
+    assert "Artifact bill:\n\n> 60 EUR  \n" in told
+    assert "- warning: content type 'text/plain', expected application/json (A2A 0.3" in told

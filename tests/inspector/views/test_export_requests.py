@@ -44,6 +44,12 @@ def test_nothing_breaks_out_of_its_word(url: str, text: str) -> None:
     assert shlex.split(line) == ["curl", "-X", "POST", url, *body]
 
 
+def test_a_program_sets_no_header_of_its_client() -> None:
+    script = httpx_script(request(b"{}", (("Host", "x"), ("X-Tenant", "north"))))
+    assert "Host" not in script
+    assert "('X-Tenant', 'north')" in script
+
+
 def test_curl_sends_bytes_that_are_no_text_by_base64() -> None:
     assert curl(request(b"\xff\x00")) == (
         "echo /wA= | base64 -d | curl -X POST http://x/ --data-binary @-"

@@ -222,6 +222,12 @@ def test_paths_lead_to_values(text: str, values: list[Json]) -> None:
     assert list(values_at(TREE, path)) == values
 
 
+def test_a_path_may_begin_in_a_list() -> None:
+    path = parse_path("[1].b")
+    assert isinstance(path, JsonPath)
+    assert list(values_at([0, {"b": 5}], path)) == [5]
+
+
 def test_a_negated_text_holds_until_it_comes(script: "Script") -> None:
     script.send("x", stream=True).event(script.update("working"))
     before = filter_exchanges(None, parsed("!Done"), fold(script.entries).exchanges)

@@ -84,6 +84,11 @@ def test_changes_are_the_places_where_two_futures_differ(
     assert list(after.changes(before)) == expected
 
 
+def test_what_was_added_to_a_small_series_is_all_that_changed() -> None:
+    small = Series(range(10))
+    assert list(small.extend(range(10, 1100)).changes(small)) == list(range(10, 1100))
+
+
 @given(st.lists(st.integers(), max_size=80), st.integers(0, 90), st.lists(st.integers()))
 def test_a_series_can_be_cut_and_go_on(items: list[int], length: int, more: list[int]) -> None:
     cut = Series(items).cut(length).extend(more)
