@@ -6,6 +6,7 @@ comes as fast as an empty app's (inspector.md TUI-3).
 
 import asyncio
 import os
+import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 # From here on the three columns stand side by side.
 WIDE_COLUMNS = 110
+_TERMINAL_SECONDS = 1.0
 
 
 def _actions() -> "type[Provider]":
@@ -87,12 +89,19 @@ class InspectorApp(App[int]):
         yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
 
     def on_mount(self) -> None:
+        if not self.is_headless and sys.stdin.isatty():
+            self.set_interval(_TERMINAL_SECONDS, self._leave_without_terminal)
         if self._session is not None:
             self.call_after_refresh(self.reopen, self._session, self._target)
         elif self._target is None:
             self.push_screen(StartScreen())
         else:
             self.call_after_refresh(self.connect, self._target)
+
+    def _leave_without_terminal(self) -> None:
+        """End once the terminal has gone: where no SIGHUP tells of that, nothing else would."""
+        if not sys.stdin.isatty():
+            self.exit()
 
     async def on_unmount(self) -> None:
         await asyncio.to_thread(self.opened.close)
@@ -147,6 +156,8 @@ class InspectorApp(App[int]):
         except InspectorError as error:
             self._ask_again(str(error), target)
             return
+        if isinstance(self.screen, StartScreen) and self.screen.is_beside:
+            self.pop_screen()
         before = self.screen
         recording = link.recording
         workspace = Workspace(

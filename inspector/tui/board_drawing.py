@@ -32,6 +32,6 @@ def draw_board(workspace: "Workspace", board: Board) -> None:
     workspace.query_one(SaveProblems).reload = board.mock.reload
     for show in tuple(workspace.watchers):
         show(board)
-    workspace.query_one(Header).view = header_view(workspace.target, board)
+    workspace.query_one(Header).view = header_view(workspace.target, board, workspace.reopened_to)
     workspace.show_waiting()
     look_after(workspace)

@@ -4,6 +4,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from textual import events
 from textual.content import Content
@@ -122,7 +123,7 @@ class Conversation(BlockList):
         if said.slots:
             lines.append(Line(slots_line(said.slots, said.slot_shapes), 2))
         lines += [Line(offer_line(offer), 2) for offer in said.offers]
-        lines += _problem_lines(said)
+        lines += _problem_lines(said, is_unreached=said is self._trouble)
         lines.append(Line(Content("")))
         return Block(Place(said.exchange, said.seq), tuple(lines))
 
@@ -181,15 +182,17 @@ def offer_line(offer: Offer) -> Content:
     return text.stylize(Style.from_meta({"offer": offer.payload}))
 
 
-def _problem_lines(said: Said) -> list[Line]:
+def _problem_lines(said: Said, *, is_unreached: bool) -> list[Line]:
+    """Return what went wrong and the keys that help, those that act in the composer too."""
     if not said.problem:
         return []
     first, *details = safe(said.problem).split("\n")
     lines = [Line(Content.styled(f"✗ {first}", ink.BAD), 2)]
     for detail in details:
         label, colon, text = detail.partition(": ")
-        lines.append(Line(Content.assemble((label + colon, ink.DIM), text), 4))
-    hint = Content.assemble(
-        ("w", ink.KEY), (" what was sent and came   ", ink.DIM), ("r", ink.KEY), (" again", ink.DIM)
-    )
-    return [*lines, Line(hint, 4)]
+        lines.append(Line(Content.assemble((label + colon, ink.DIM), text), 4, hang=2))
+    hints = [("F2", "what was sent and came"), ("^R", "again")]
+    if is_unreached:
+        hints.append(("^L", "another agent"))
+    words = [((key, ink.KEY), (f" {word}   ", ink.DIM)) for key, word in hints]
+    return [*lines, Line(Content.assemble(*chain.from_iterable(words)).rstrip(), 4)]

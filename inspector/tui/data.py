@@ -24,6 +24,7 @@ from inspector.views.files import FilePart, file_of, files_in
 from inspector.views.mock import MockView
 from inspector.views.reads import result_of
 from inspector.views.slots import SlotChange, SlotRow
+from inspector.wire.states import is_resting, parse_state
 
 MOST_PARTS = 50
 NEWEST_CHARACTERS = 1500
@@ -144,7 +145,7 @@ class Data(BlockList):
         for file in files_in(result.parts if result is not None else ()):
             blocks.append(self._file(file))
         for artifact in turn.artifacts:
-            blocks += self._artifact(artifact)
+            blocks += self._artifact(artifact, is_resting(parse_state(turn.state or "")))
         return blocks
 
     def _heading(self, turn: TurnData) -> Line:
@@ -183,9 +184,9 @@ class Data(BlockList):
             for line in tree(label, value, path=label, toggled=self._toggled, symbols=self.symbols)
         ]
 
-    def _artifact(self, artifact: ArtifactRow) -> list[Block]:
+    def _artifact(self, artifact: ArtifactRow, is_over: bool) -> list[Block]:
         chunks = f"{artifact.chunks} chunk{'' if artifact.chunks == 1 else 's'}"
-        progress = chunks if artifact.is_complete else f"{chunks}, more to come"
+        progress = chunks if artifact.is_complete or is_over else f"{chunks}, more to come"
         title = Content.assemble(
             (f"{self.symbols.artifact} ", ink.ACCENT),
             safe_line(artifact.name or artifact.artifact_id),

@@ -7,6 +7,7 @@ from inspector.core.entries import ASIDE
 from inspector.tui.board import Board
 from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
+from inspector.views.refusals import refusal_of
 from inspector.views.series import Series
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Severity
@@ -61,10 +62,9 @@ def _places(board: Board) -> Iterator[FoundPlace]:
 
 def _trouble(update: Update) -> str:
     """Return what is wrong with `update`; "" where nothing is."""
-    for finding in update.findings:
-        if finding.severity is not Severity.HINT:
-            return finding.message
-    return update.text if update.kind == "error" else ""
+    if update.kind == "error":
+        return update.text
+    return next((one.message for one in update.findings if one.severity is not Severity.HINT), "")
 
 
 def _trouble_aside(exchange: Exchange) -> str:
@@ -73,4 +73,6 @@ def _trouble_aside(exchange: Exchange) -> str:
         return ""
     if exchange.failure is not None:
         return exchange.failure.message
+    if (refusal := refusal_of(exchange)) is not None:
+        return refusal.cause
     return next((one.message for one in exchange.findings if one.severity is not Severity.HINT), "")

@@ -24,6 +24,7 @@ from inspector.views.refusals import refusal_of
 
 class Connection(StrEnum):
     CONNECTING = "connecting"
+    REOPENED = "reopened"
     CONNECTED = "connected"
     REFUSED = "refused"
     FAILED = "no connection"
@@ -32,12 +33,14 @@ class Connection(StrEnum):
 _UNREACHED = (FailureKind.CONNECT, FailureKind.TLS)
 _SIGNS = {
     Connection.CONNECTING: "○",
+    Connection.REOPENED: "○",
     Connection.CONNECTED: "●",
     Connection.REFUSED: "!",
     Connection.FAILED: "✗",
 }
 _INKS = {
     Connection.CONNECTING: ink.DIM,
+    Connection.REOPENED: ink.DIM,
     Connection.CONNECTED: ink.GOOD,
     Connection.REFUSED: ink.WARN,
     Connection.FAILED: ink.BAD,
@@ -54,14 +57,18 @@ class HeaderView:
     mock: MockView = mock.EMPTY
 
 
-def header_view(target: str, board: Board) -> HeaderView:
+def header_view(target: str, board: Board, reopened_to: int = 0) -> HeaderView:
+    """Return what the header says; up to the entry `reopened_to` all is from an earlier run."""
     task = board.open_task
     state = task.state if task is not None else None
-    return HeaderView(target, _connection(board), board.card, board.context_id, state, board.mock)
+    connection = _connection(board, reopened_to)
+    return HeaderView(target, connection, board.card, board.context_id, state, board.mock)
 
 
-def _connection(board: Board) -> Connection:
+def _connection(board: Board, reopened_to: int) -> Connection:
     last = board.exchanges[-1] if board.exchanges else None
+    if last is not None and last.request.seq <= reopened_to:
+        return Connection.REOPENED
     if last is not None and last.failure is not None and last.failure.kind in _UNREACHED:
         return Connection.FAILED
     if board.card is not None:
@@ -105,7 +112,8 @@ class Header(Widget):
             )
         host = urlsplit(view.card.url).netloc or view.card.url
         is_lost = view.connection is Connection.FAILED
-        how = view.connection.value if is_lost else _how(view.card)
+        is_told = is_lost or view.connection is Connection.REOPENED
+        how = view.connection.value if is_told else _how(view.card)
         return Content.assemble(
             (safe_line(view.card.name), "bold"),
             sign,
@@ -140,7 +148,7 @@ def mock_words(mock: MockView, symbols: Symbols, *, is_short: bool) -> Content:
     if mock.model is None:
         return Content("")
     flows = f"{mock.model.flows} flow{'' if mock.model.flows == 1 else 's'}"
-    said = (f"mock, {flows}", ink.DIM)
+    said = ("mock" if is_short else f"mock, {flows}", ink.DIM)
     if mock.reload is not None:
         said = (flows if is_short else f"reloaded, {flows}", ink.GOOD)
     if mock.reload is not None and mock.reload.problems:

@@ -23,7 +23,10 @@ _SETTLED_SECONDS = 0.05
 
 
 class StartScreen(Screen[None]):
-    """Offers the demonstration, a URL or project to type, and the targets known already."""
+    """Offers the demonstration, a URL or project to type, and the targets known already.
+
+    `is_beside` is true over a main screen, to which Esc goes back.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "demo", "Demo", show=False),
@@ -37,8 +40,9 @@ class StartScreen(Screen[None]):
     ]
     AUTO_FOCUS = "#demo"
 
-    def __init__(self, problem: str = "", target: str = "") -> None:
+    def __init__(self, problem: str = "", target: str = "", *, is_beside: bool = False) -> None:
         super().__init__()
+        self.is_beside = is_beside
         self._problem, self._target = problem, target
         self._known: Sequence[KnownTarget] = ()
 
@@ -57,7 +61,8 @@ class StartScreen(Screen[None]):
             yield Input(placeholder=".", id="project", compact=True)
             yield VerticalGroup(id="known")
             yield Static(self._problem, id="problem", markup=False)
-            yield Static("Enter chooses   Tab moves   q quits", id="keys", markup=False)
+            keys = "Enter chooses   Tab moves   " + ("Esc back" if self.is_beside else "q quits")
+            yield Static(keys, id="keys", markup=False)
 
     def on_mount(self) -> None:
         for written in self.query(Input):
@@ -85,7 +90,10 @@ class StartScreen(Screen[None]):
             self.post_message(TargetGiven(known.name or known.target))
 
     def action_leave_field(self) -> None:
-        self.query_one("#demo").focus()
+        if self.is_beside and not isinstance(self.focused, Input):
+            self.dismiss()
+        else:
+            self.query_one("#demo").focus()
 
     @on(Button.Pressed, "#demo")
     def choose_demo(self) -> None:

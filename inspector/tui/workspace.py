@@ -22,9 +22,11 @@ from inspector.tui.board import Board
 from inspector.tui.board_drawing import draw_board
 from inspector.tui.cards.card_memory import CardMemory
 from inspector.tui.composing.composer import Composer, waiting_text
+from inspector.tui.composing.prompt import Prompt
+from inspector.tui.composing.raw_body import RawBody
 from inspector.tui.frames import Frames
 from inspector.tui.header import Header, HeaderView
-from inspector.tui.key_bar import KeyBar
+from inspector.tui.key_bar import Area, KeyBar
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
 from inspector.tui.messages import OfferTaken, TurnComposed
@@ -68,6 +70,9 @@ class Workspace(Screen[None]):
         self.new_id = new_id
         self.keymap = keymap or Keymap()
         self.session = session
+        entries = session.log.entries if session is not None else ()
+        # nothing was said yet to who is there now
+        self.reopened_to = entries[-1].seq if entries else 0
         connection = connection or Connection()
         self.desk = None if session is None else MockDesk(session, connection)
         self.watchers: set[Callable[[Board], None]] = set()
@@ -165,10 +170,19 @@ class Workspace(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         panel = panel_of(self.focused)
-        bar = self.query_one(KeyBar)
-        bar.is_writing, bar.is_filtering = panel == "compose", panel == "filter"
+        self.query_one(KeyBar).area = self._area(panel)
         if panel in PANELS:
             self.query_one(Stage).activate(panel)
+
+    def _area(self, panel: str | None) -> Area:
+        match self.focused:
+            case Prompt():
+                return Area.PROMPT
+            case RawBody():
+                return Area.RAW
+            case _:
+                areas = {"compose": Area.DRAWER, "filter": Area.FILTER, "save": Area.SAVE}
+                return areas.get(panel or "", Area.PANELS)
 
     def on_key(self) -> None:
         self.query_one(KeyBar).notice = ""

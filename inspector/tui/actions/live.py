@@ -28,6 +28,11 @@ def toggle(workspace: "Workspace") -> None:
     workspace.query_one(Header).is_live = drawer.is_open
 
 
+def base(workspace: "Workspace") -> None:
+    """Compare the last run with the conversation, or with the run before."""
+    workspace.query_one(LiveDrawer).toggle_base()
+
+
 def trace(workspace: "Workspace") -> None:
     """Show in place of the data which rules the mock's turn came by, or the data again."""
     data, stage = workspace.query_one(Data), workspace.query_one(Stage)

@@ -32,6 +32,16 @@ def palette(workspace: "Workspace") -> None:
     app_of(workspace).action_command_palette()
 
 
+def target(workspace: "Workspace") -> None:
+    """Ask which agent to talk to in the place of this one."""
+    from inspector.tui.start import StartScreen
+
+    if workspace.board.running:
+        workspace.notice("still running: x cancels, then N again")
+    else:
+        app_of(workspace).push_screen(StartScreen(is_beside=True))
+
+
 def panel(name: str) -> "Callable[[Workspace], None]":
     """Return the action that brings the focus to the panel `name`."""
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import ndiff
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -31,7 +29,7 @@ _BORDER = 2
 
 
 class LiveDrawer(BlockList):
-    """Open while the class -open is set; `b` changes what the last run is compared with."""
+    """Open while the class -open is set."""
 
     DEFAULT_CSS = """
     LiveDrawer {
@@ -46,9 +44,6 @@ class LiveDrawer(BlockList):
         &:focus { border: round $primary; border-title-color: $primary; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "toggle_base", "Compare with the conversation or the run before", show=False),
-    ]
 
     def __init__(self) -> None:
         super().__init__(wraps=True, follows=False, id="live")
@@ -79,7 +74,8 @@ class LiveDrawer(BlockList):
     def close(self) -> None:
         self.remove_class("-open")
 
-    def action_toggle_base(self) -> None:
+    def toggle_base(self) -> None:
+        """Compare with the conversation, or with the run before."""
         self._is_to_first = not self._is_to_first
         self._fill()
 
@@ -104,7 +100,7 @@ class LiveDrawer(BlockList):
     def _title(self) -> None:
         base = "the conversation" if self._is_to_first else "the run before"
         self.border_title = f"Live  {summary(self._shown, self._live)}"
-        self.border_subtitle = f"against {base}: b   L ends"
+        self.border_subtitle = f"against {base}: B   L ends"
 
 
 def summary(turns: Sequence[ComparedTurn], live: LiveView) -> str:

@@ -94,3 +94,11 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: Until) -> No
         await until(pilot, lambda: app.screen.query("Header"))
         header = app.screen.query_one("Header")
         await until(pilot, lambda: "no connection" in str(header.render()))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(app.screen, StartScreen))
+        await pilot.press("u", "escape", "escape")
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+        before = app.screen
+        await pilot.press("ctrl+l", "u", *"127.0.0.1:8", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Workspace) and app.screen is not before)
+        assert before not in app.screen_stack

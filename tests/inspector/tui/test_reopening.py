@@ -6,10 +6,11 @@ import pty
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -23,6 +24,7 @@ from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.header import Connection, Header
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
@@ -88,8 +90,11 @@ async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Unti
         await pilot.press("f2", "i")
         await until(pilot, lambda: drawn(pilot) == before)
         assert len(agent.requests) == requests
+        header = pilot.app.screen.query_one(Header)
+        assert header.view.connection is Connection.REOPENED
         assert pilot.app.screen.query_one(Composer).options.context_id == "c-1"
         await say(pilot, until, "again")
+        assert header.view.connection is Connection.CONNECTED
         assert text_at(agent.requests[-1], "params", "message", "contextId") == "c-1"
     saved = read_session(path)
     assert [entry.seq for entry in saved.entries][: len(seqs)] == seqs
@@ -103,13 +108,18 @@ async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Unti
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A process in a terminal of its own; what it draws is thrown away."""
+    """A process in a terminal of its own, which signals it nothing; what it draws is lost."""
 
     process: asyncio.subprocess.Process
     keyboard: int
+    line: ExitStack
 
     def type(self, text: str) -> None:
         os.write(self.keyboard, text.encode())
+
+    def hang_up(self) -> None:
+        """Take the terminal away."""
+        self.line.close()
 
     async def kill(self) -> None:
         """Kill it so that it can do nothing about it."""
@@ -122,34 +132,38 @@ async def terminal(*words: str) -> AsyncGenerator[Terminal]:
     """Run `a2a-inspect WORDS` in a terminal."""
     ours, theirs = pty.openpty()
     os.set_blocking(ours, False)
+    loop = asyncio.get_running_loop()
 
     def drain() -> None:
         # the terminal of a dead process answers EIO
         with suppress(OSError):
             os.read(ours, 65536)
 
-    asyncio.get_running_loop().add_reader(ours, drain)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "inspector", *words),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160", "LINES": "48"},
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        yield Terminal(process, ours)
-    finally:
-        asyncio.get_running_loop().remove_reader(ours)
-        os.close(ours)
+    with ExitStack() as line:
+        line.callback(os.close, ours)
+        loop.add_reader(ours, drain)
+        line.callback(loop.remove_reader, ours)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "inspector", *words),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "160", "LINES": "48"},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        yield Terminal(process, ours, line)
+
+
+POLL_SECONDS = 0.02
 
 
 async def settle(holds: Callable[[], object]) -> None:
     """Let other processes go on until a condition holds."""
     async with asyncio.timeout(60):
         while not holds():
-            await asyncio.to_thread(os.sched_yield)
+            # what is waited for needs the processor more than this does
+            await asyncio.to_thread(sleep, POLL_SECONDS)
 
 
 def ended(kind: type[Failed | ResponseEnded] = ResponseEnded) -> int:
@@ -181,6 +195,14 @@ async def test_killed_app_loses_no_completed_exchange(agent: "Agent", until: Unt
     agent.gate.set()
     assert ended() == 2
     await reopened(agent, until, "first")
+
+
+@pytest.mark.req("TUI-2")
+async def test_app_ends_when_its_terminal_has_gone(agent: "Agent") -> None:
+    async with terminal(agent.url) as left:
+        await settle(lambda: ended() == 1)
+        left.hang_up()
+        assert await left.process.wait() == 0
 
 
 @pytest.mark.req("SESS-1")
