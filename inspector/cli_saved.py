@@ -1,7 +1,7 @@
 """What `a2a-inspect sessions` and `a2a-inspect targets` accept."""
 
 import argparse
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -74,9 +74,13 @@ def resolve_target(
     Raises:
         UsageError: a target is to be saved by the name of a command.
     """
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="a2a-inspect card", add_help=False)
     add_connection(parser)
-    arguments.connection_defaults = vars(parser.parse_args([]))
+
+    def read_connection(words: Sequence[str]) -> dict[str, object]:
+        return vars(parser.parse_args(words))
+
+    arguments.read_connection = read_connection
     if vars(arguments).get("command") == "targets":
         if vars(arguments).get("name") in commands:
             raise UsageError(f"{arguments.name!r} is a command of a2a-inspect", "another name")
@@ -84,7 +88,7 @@ def resolve_target(
     target = vars(arguments).get("target")
     if target is not None and not any(sign in target for sign in ":/\\"):
         targets = import_module("inspector.headless.targets")
-        targets.use_saved_target(arguments, arguments.connection_defaults)
+        targets.use_saved_target(arguments, read_connection)
 
 
 def _add(actions: Commands, name: str, text: str) -> Parser:

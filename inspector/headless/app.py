@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         if target == arguments.target:
             return target, connection
         named = argparse.Namespace(**{**vars(arguments), "target": target})
-        use_saved_target(named, arguments.connection_defaults, by_address=is_recorded)
+        use_saved_target(named, arguments.read_connection, by_address=is_recorded)
         return named.target, _with_mock(connection_of(named), arguments)
 
     from inspector.tui.app import run as run_app

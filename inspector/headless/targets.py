@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from inspector.core.saved.targets import (
     SavedTarget,
@@ -22,10 +23,12 @@ from inspector.headless.printing import print_json, print_notice, print_text
 from inspector.views.text import plain_line
 from inspector.wire.tree import Json
 
+# From words to the connection flags by the names that argparse gives them.
+ReadConnection: TypeAlias = Callable[[Sequence[str]], dict[str, object]]
+
 EXIT_OK = 0
 # What is no connection option, or is not a target's to say.
 _NOT_SAVED = frozenset({"no_save"})
-_FILES = frozenset({"cacert", "client_cert", "client_key", "jwt_key", "jwks", "oauth"})
 _VARIABLES = ("token_env", "api_key_env", "jwt_secret_env")
 # One way to prove who one is: a flag for one sets aside all that is saved of another.
 _CREDENTIALS = frozenset(
@@ -47,12 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def use_saved_target(
-    arguments: argparse.Namespace, defaults: Mapping[str, object], *, by_address: bool = False
+    arguments: argparse.Namespace, read_connection: ReadConnection, *, by_address: bool = False
 ) -> None:
     """Put the target and the options in the place of a saved name; flags that were given win.
 
-    `defaults` are the connection flags as they are when nobody gives them. `by_address` finds the
-    target by where it leads to, as a recorded session tells it.
+    `read_connection` reads connection flags. `by_address` finds the target by where it leads to, as
+    a recorded session tells it.
+
+    Raises:
+        UsageError: the file of targets holds what no flag could say; somebody has edited it.
     """
     targets = read_targets(targets_file()).saved
     saved = targets.get(arguments.target)
@@ -61,13 +67,36 @@ def use_saved_target(
     if saved is None:
         return
     arguments.target = saved.target
+    defaults, kept = read_connection(()), _read_options(saved, read_connection)
     given = {name for name in defaults if getattr(arguments, name) != defaults[name]}
     if given & _CREDENTIALS:
         given |= _CREDENTIALS
-    for name, value in saved.options.items():
-        if name in defaults and name not in given:
-            is_file = name in _FILES
-            setattr(arguments, name, Path(value) if is_file and isinstance(value, str) else value)
+    for name, value in kept.items():
+        if name not in given:
+            setattr(arguments, name, value)
+
+
+def _read_options(saved: SavedTarget, read_connection: ReadConnection) -> dict[str, object]:
+    """What the saved options are as flags."""
+    words = [word for name, value in saved.options.items() for word in _as_flags(name, value)]
+    try:
+        return read_connection(words)
+    except UsageError as error:
+        raise UsageError(
+            f"{targets_file()}: target {saved.target}: {error.text}",
+            "mend it there, or save the target anew: a2a-inspect targets add",
+        ) from error
+
+
+def _as_flags(name: str, value: Json) -> Iterator[str]:
+    flag = f"--{name.replace('_', '-')}"
+    match value:
+        case True:
+            yield flag
+        case list():
+            yield from (f"{flag}={one}" for one in value)
+        case _:
+            yield f"{flag}={value}"
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -116,7 +145,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Json]:
                 "export it first; it is the name that is saved, never the value",
             )
     given: dict[str, Json] = {}
-    for name, default in arguments.connection_defaults.items():
+    for name, default in arguments.read_connection(()).items():
         value = getattr(arguments, name)
         if name not in _NOT_SAVED and value != default:
             given[name] = str(value.absolute()) if isinstance(value, Path) else value

@@ -155,8 +155,11 @@ def id_of(path: Path) -> str:
 
 
 def read_name(path: Path) -> str:
-    """The name given last; "" for a session without one."""
-    content = path.read_bytes()
+    """The name given last; "" for a session without one, or that cannot be read."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return ""
     start = content.rfind(_NAME_LINE) + 1
     if not start:
         return ""

@@ -8,6 +8,7 @@ from inspector.core.entries import Entry
 from inspector.core.saved.recording import BadRecording, decode_entry
 from inspector.core.saved.session_files import SessionHeader, read_header
 from inspector.core.saved.sessions import read_name
+from inspector.errors import UsageError
 from inspector.wire.tree import parse_json
 
 # As `recording.encode_entry` writes the beginning of a line.
@@ -32,6 +33,13 @@ def skim(path: Path) -> Skimmed:
         UsageError: the file cannot be read, or is no session.
     """
     header = read_header(path)
+    try:
+        return _skim(path, header)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _skim(path: Path, header: SessionHeader) -> Skimmed:
     kept: dict[tuple[bytes, bytes] | int, bytes] = {}
     size_bytes = 0
     with path.open("rb") as lines:

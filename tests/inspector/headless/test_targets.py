@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.cli import main
+from inspector.core.saved.targets import Targets, targets_file, write_targets
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer
@@ -84,6 +85,29 @@ def test_secret_in_the_place_of_a_name_is_refused_and_not_repeated(
     assert main(["targets", "add", "bank", "http://bank.test", *flags]) == 2
     assert SECRET not in capsys.readouterr().err
     assert not (sessions.parents[2] / "config").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ('"timeout": "soon"', "expected a number of seconds above 0; found 'soon'"),
+        ('"header": 5', "'Name: value'"),
+        ('"token_env": 5', "the variable 5 is not set"),
+        ('"insecure": "x"', "--insecure: ignored explicit argument 'x'"),
+        ('"protocol": "9"', "invalid choice: '9'"),
+        ('"tokenenv": "T"', "unrecognized arguments: --tokenenv=T"),
+        ('"token_env": "A", "api_key_env": "B"', "not allowed with"),
+    ],
+)
+def test_options_that_no_flag_could_say_are_told(
+    options: str, told: str, sessions: Path, capsys: Capture
+) -> None:
+    write_targets(targets_file(), Targets())
+    targets_file().write_text(
+        f'{{"targets": {{"bank": {{"target": "http://127.0.0.1:1", {options}}}}}}}'
+    )
+    assert main(["card", "bank"]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_name_of_a_command_is_no_targets(sessions: Path, capsys: Capture) -> None:

@@ -158,6 +158,14 @@ def test_a_card_is_advised_to_no_task(script: "Script", kind: FailureKind) -> No
     assert "--stream" not in found.hint
 
 
+def test_a_task_is_advised_to_be_looked_at(script: "Script") -> None:
+    found = problem(
+        script.request(Purpose.GET, "tasks/get", {"id": "t9"}).fail(FailureKind.TIMEOUT)
+    )
+    assert found is not None
+    assert "a2a-inspect tasks get TARGET t9" in found.hint
+
+
 @pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.DISCONNECTED])
 def test_a_stream_is_advised_to_go_on(script: "Script", kind: FailureKind) -> None:
     script.send("x", stream=True).respond(media_type="text/event-stream")
@@ -165,6 +173,11 @@ def test_a_stream_is_advised_to_go_on(script: "Script", kind: FailureKind) -> No
     assert found is not None
     assert "a2a-inspect tasks resubscribe TARGET t" in found.hint
     assert "--stream" not in found.hint
+
+
+def test_a_stream_that_came_to_its_end_is_no_problem(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    assert problem(script.event(script.update("completed", final=True)).end()) is None
 
 
 @pytest.mark.req("TIME-1")

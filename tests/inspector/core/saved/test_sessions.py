@@ -106,6 +106,13 @@ async def test_word_finds_a_session_by_name_before_id(five: Path) -> None:
             find_session(five, word)
 
 
+@pytest.mark.anyio
+async def test_what_cannot_be_read_hides_no_session(five: Path) -> None:
+    (five / "20990101T000000000Z-gone.jsonl").symlink_to(five / "nowhere")
+    (five / "20990102T000000000Z-folder.jsonl").mkdir()
+    assert find_session(five, "id3").name.endswith("id3.jsonl")
+
+
 def test_no_session_is_the_last_of_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no session is saved"):
         find_session(tmp_path / "none", "last")
