@@ -1,13 +1,14 @@
-"""The types of A2A 0.3.0, and what each method may answer.
+"""The types of A2A 0.3.0, those of its card apart, and what each method may answer.
 
 A test compares every definition with the protocol's own JSON Schema.
 """
 
-from inspector.wire import jsonrpc
+from inspector.wire import card_v0_3, jsonrpc
 from inspector.wire.schema import Definition, Enum, Keyed, Schema, Tagged
 from inspector.wire.states import STATES
 
 DEFINITIONS: dict[str, Definition] = {
+    **card_v0_3.DEFINITIONS,
     "Task": {
         "contextId": "string",
         "id": "string",
@@ -102,130 +103,10 @@ DEFINITIONS: dict[str, Definition] = {
         "message": "string",
         "data?": "any",
     },
-    "AgentCard": {
-        "capabilities": "AgentCapabilities",
-        "defaultInputModes": "string[]",
-        "defaultOutputModes": "string[]",
-        "description": "string",
-        "name": "string",
-        "protocolVersion": "string",
-        "skills": "AgentSkill[]",
-        "url": "string",
-        "version": "string",
-        "additionalInterfaces?": "AgentInterface[]",
-        "documentationUrl?": "string",
-        "iconUrl?": "string",
-        "preferredTransport?": "string",
-        "provider?": "AgentProvider",
-        "security?": "{string[]}[]",
-        "securitySchemes?": "{SecurityScheme}",
-        "signatures?": "AgentCardSignature[]",
-        "supportsAuthenticatedExtendedCard?": "boolean",
-    },
-    "AgentProvider": {
-        "organization": "string",
-        "url": "string",
-    },
-    "AgentCapabilities": {
-        "extensions?": "AgentExtension[]",
-        "pushNotifications?": "boolean",
-        "stateTransitionHistory?": "boolean",
-        "streaming?": "boolean",
-    },
-    "AgentExtension": {
-        "uri": "string",
-        "description?": "string",
-        "params?": "object",
-        "required?": "boolean",
-    },
-    "AgentSkill": {
-        "description": "string",
-        "id": "string",
-        "name": "string",
-        "tags": "string[]",
-        "examples?": "string[]",
-        "inputModes?": "string[]",
-        "outputModes?": "string[]",
-        "security?": "{string[]}[]",
-    },
-    "AgentInterface": {
-        "transport": "string",
-        "url": "string",
-    },
-    "AgentCardSignature": {
-        "protected": "string",
-        "signature": "string",
-        "header?": "object",
-    },
-    "APIKeySecurityScheme": {
-        "in": "ApiKeyLocation",
-        "name": "string",
-        "type": "'apiKey'",
-        "description?": "string",
-    },
-    "HTTPAuthSecurityScheme": {
-        "scheme": "string",
-        "type": "'http'",
-        "bearerFormat?": "string",
-        "description?": "string",
-    },
-    "OAuth2SecurityScheme": {
-        "flows": "OAuthFlows",
-        "type": "'oauth2'",
-        "description?": "string",
-        "oauth2MetadataUrl?": "string",
-    },
-    "OpenIdConnectSecurityScheme": {
-        "openIdConnectUrl": "string",
-        "type": "'openIdConnect'",
-        "description?": "string",
-    },
-    "MutualTLSSecurityScheme": {
-        "type": "'mutualTLS'",
-        "description?": "string",
-    },
-    "OAuthFlows": {
-        "authorizationCode?": "AuthorizationCodeOAuthFlow",
-        "clientCredentials?": "ClientCredentialsOAuthFlow",
-        "implicit?": "ImplicitOAuthFlow",
-        "password?": "PasswordOAuthFlow",
-    },
-    "AuthorizationCodeOAuthFlow": {
-        "authorizationUrl": "string",
-        "scopes": "{string}",
-        "tokenUrl": "string",
-        "refreshUrl?": "string",
-    },
-    "ClientCredentialsOAuthFlow": {
-        "scopes": "{string}",
-        "tokenUrl": "string",
-        "refreshUrl?": "string",
-    },
-    "ImplicitOAuthFlow": {
-        "authorizationUrl": "string",
-        "scopes": "{string}",
-        "refreshUrl?": "string",
-    },
-    "PasswordOAuthFlow": {
-        "scopes": "{string}",
-        "tokenUrl": "string",
-        "refreshUrl?": "string",
-    },
     "Part": Tagged("kind", {"text": "TextPart", "file": "FilePart", "data": "DataPart"}),
     "File": Keyed({"bytes": "FileWithBytes", "uri": "FileWithUri"}),
     "TaskState": Enum(frozenset(STATES)),
     "Role": Enum(frozenset({"agent", "user"})),
-    "ApiKeyLocation": Enum(frozenset({"cookie", "header", "query"})),
-    "SecurityScheme": Tagged(
-        "type",
-        {
-            "apiKey": "APIKeySecurityScheme",
-            "http": "HTTPAuthSecurityScheme",
-            "oauth2": "OAuth2SecurityScheme",
-            "openIdConnect": "OpenIdConnectSecurityScheme",
-            "mutualTLS": "MutualTLSSecurityScheme",
-        },
-    ),
     "SendResult": Tagged("kind", {"task": "Task", "message": "Message"}),
     "StreamResult": Tagged(
         "kind",
@@ -239,6 +120,7 @@ DEFINITIONS: dict[str, Definition] = {
 }
 
 SECTIONS = {
+    **card_v0_3.SECTIONS,
     "Task": "6.1",
     "TaskStatus": "6.2",
     "TaskState": "6.3",
@@ -259,14 +141,6 @@ SECTIONS = {
     "StreamResult": "7.2.1",
     "TaskStatusUpdateEvent": "7.2.2",
     "TaskArtifactUpdateEvent": "7.2.3",
-    "AgentCard": "5.5",
-    "AgentProvider": "5.5.1",
-    "AgentCapabilities": "5.5.2",
-    "AgentExtension": "5.5.2.1",
-    "SecurityScheme": "5.5.3",
-    "AgentSkill": "5.5.4",
-    "AgentInterface": "5.5.5",
-    "AgentCardSignature": "5.5.6",
 }
 
 SCHEMA = Schema("A2A 0.3", DEFINITIONS, SECTIONS)
