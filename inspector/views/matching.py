@@ -1,22 +1,19 @@
 """Whether an exchange or an update is what a filter asks for.
 
-Fields are told by what the views know. Bytes are searched one entry at a time, parsed only where
-they could hold what is sought, and nothing of that is kept.
+Fields are told by what the views know. Bytes are searched one entry at a time, and nothing of that
+is kept.
 """
 
-import json
 from collections.abc import Iterable
 from typing import assert_never
 
-from inspector.core.entries import Channel, FrameReceived, Purpose, PushReceived, RequestSent
+from inspector.core.entries import Channel, FrameReceived, Purpose
+from inspector.views.byte_terms import is_in_frame, is_in_json, is_in_outcome, is_in_request
 from inspector.views.exchanges import Exchange
 from inspector.views.filters import Field, FieldTerm, Filter, PathTerm, Term, TextTerm
-from inspector.views.json_paths import may_hold, values_at
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding
-from inspector.wire.sse import parse_event
 from inspector.wire.states import parse_state
-from inspector.wire.tree import Json, parse_json
 
 _LANES = {Purpose.POLL: Channel.POLL, Purpose.STREAM: Channel.SSE, Purpose.RESUBSCRIBE: Channel.SSE}
 
@@ -37,12 +34,12 @@ def find_in_bytes(filter_: Filter, exchange: Exchange, before: Exchange | None, 
 
 
 def _is_in_exchange(term: PathTerm | TextTerm, exchange: Exchange, before: Exchange | None) -> bool:
-    if before is None and _is_in_request(term, exchange.request):
+    if before is None and is_in_request(term, exchange.request):
         return True
     fresh = range(0 if before is None else len(before.frames), len(exchange.frames))
-    if any(_is_in_frame(term, exchange.frames[index]) for index in fresh):
+    if any(is_in_frame(term, exchange.frames[index]) for index in fresh):
         return True
-    return isinstance(term, TextTerm) and _is_in_outcome(term, exchange)
+    return isinstance(term, TextTerm) and is_in_outcome(term, exchange)
 
 
 def is_match(filter_: Filter, exchange: Exchange, found: int) -> bool:
@@ -172,11 +169,11 @@ def _words(row: TaskRow, update: Update | None) -> str:
 def _is_in_entry(term: PathTerm, exchange: Exchange, update: Update | None) -> bool:
     """Whether the path leads somewhere in the bytes that the update was read from."""
     if update is None:
-        return _is_in_json(term, exchange.request.body)
+        return is_in_json(term, exchange.request.body)
     if exchange.push is not None:
-        return _is_in_json(term, exchange.push.body)
+        return is_in_json(term, exchange.push.body)
     frame = frame_at(exchange, update.seq)
-    return frame is not None and _is_in_frame(term, frame)
+    return frame is not None and is_in_frame(term, frame)
 
 
 def frame_at(exchange: Exchange, seq: int) -> FrameReceived | None:
@@ -209,53 +206,3 @@ def _begins(id_: str | None, value: str) -> bool:
 
 def _is_found(findings: Iterable[Finding], value: str) -> bool:
     return any(one.severity.startswith(value) or value in one.message.lower() for one in findings)
-
-
-# Bytes
-
-
-def _is_in_request(term: PathTerm | TextTerm, request: RequestSent | PushReceived) -> bool:
-    if isinstance(term, PathTerm):
-        return _is_in_json(term, request.body)
-    headers = "\n".join(f"{name}: {value}" for name, value in request.headers)
-    head = f"{request.method} {request.url}\n{headers}".lower()
-    return term.text in head or _is_in_raw(term, request.body)
-
-
-def _is_in_frame(term: PathTerm | TextTerm, frame: FrameReceived) -> bool:
-    if isinstance(term, TextTerm):
-        return _is_in_raw(term, frame.raw)
-    if not may_hold(frame.raw, term.path):
-        return False
-    body = frame.raw
-    if frame.channel is Channel.SSE:
-        body = parse_event(frame.raw).data or b""
-    return _is_in_json(term, body)
-
-
-def _is_in_outcome(term: TextTerm, exchange: Exchange) -> bool:
-    response, failure = exchange.response, exchange.failure
-    headers = response.headers if response is not None else ()
-    words = [f"{name}: {value}" for name, value in headers]
-    words += [failure.message] if failure is not None else []
-    return term.text in "\n".join(words).lower()
-
-
-def _is_in_raw(term: TextTerm, raw: bytes) -> bool:
-    lower = raw.lower()
-    escaped = json.dumps(term.text)[1:-1]
-    return term.text.encode(errors="replace") in lower or escaped.encode() in lower
-
-
-def _is_in_json(term: PathTerm, raw: bytes) -> bool:
-    if not may_hold(raw, term.path):
-        return False
-    found = values_at(parse_json(raw).value, term.path)
-    return any(_is_value(term, value) for value in found)
-
-
-def _is_value(term: PathTerm, value: Json) -> bool:
-    if not term.sign:
-        return value is not None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text == term.value if term.sign == "=" else term.value.lower() in text.lower()
