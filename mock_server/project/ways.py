@@ -1,6 +1,6 @@
 """Where the steps of a flow lead: what is never reached, and what never ends."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mock_server.dialogue.model import (
     ActionStep,
@@ -36,28 +36,32 @@ def _check_reachable(flow: Flow, found: Findings) -> None:
 
 
 def _check_circles(flow: Flow, found: Findings) -> None:
-    told: set[str] = set()
-    for id in flow.steps:
-        circle = _circle(flow, id)
-        if circle and told.isdisjoint(circle):
-            told.update(circle)
-            text = f"step {id!r} of flow {flow.id!r} comes back to itself without asking anything"
-            mend = "branch out of the circle, or ask in it"
-            found.fault(flow.steps[id].location, "flow.endless", text, mend)
+    for id in _circles(flow):
+        text = f"step {id!r} of flow {flow.id!r} comes back to itself without asking anything"
+        mend = "branch out of the circle, or ask in it"
+        found.fault(flow.steps[id].location, "flow.endless", text, mend)
 
 
-def _circle(flow: Flow, start: str) -> tuple[str, ...]:
-    """The steps from `start` back to it, if there is no other way to go and none of them waits."""
-    passed: list[str] = []
-    id = start
-    while id not in passed:
-        step = flow.steps.get(id)
-        ways = {branch.target for branch in _next(step)} if step else set[str]()
-        if not isinstance(step, UNATTENDED) or len(ways) != 1 or _waits(step):
-            return ()
-        passed.append(id)
-        (id,) = ways
-    return tuple(passed) if id == start else ()
+def _circles(flow: Flow) -> Iterator[str]:
+    """A step of each circle out of which there is no way, and in which none waits."""
+    passed: set[str] = set()
+    for start in flow.steps:
+        path: set[str] = set()
+        id = start
+        while id is not None and id not in passed:
+            passed.add(id)
+            path.add(id)
+            id = _only_way(flow.steps.get(id))
+        if id in path:
+            yield id
+
+
+def _only_way(step: Step | None) -> str | None:
+    """Where an unattended step leads; None where it waits, or may lead elsewhere as well."""
+    if not isinstance(step, UNATTENDED) or _waits(step):
+        return None
+    ways = {branch.target for branch in step.next}
+    return ways.pop() if len(ways) == 1 else None
 
 
 def _waits(step: Step) -> bool:

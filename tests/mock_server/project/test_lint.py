@@ -269,8 +269,11 @@ def test_circle_that_nothing_leads_out_of_is_a_problem(report: Report):
     circle = "      - {id: a, action: utter_done}\n      - {set_slots: [{amount: null}], next: a}\n"
     (found,) = report(flow(circle))
     assert found.startswith("flows.yml:5: flow.endless: step 'a' of flow 'pay' comes back to itse")
-    asking = circle.replace("set_slots: [{amount: null}]", "collect: amount")
-    assert report(flow(asking)) == []
+    waiting = ("collect: amount", "action: action_listen")
+    for step in waiting:
+        assert report(flow(circle.replace("set_slots: [{amount: null}]", step))) == []
+    behind = flow("      - {id: z, action: utter_done}\n" + circle)
+    assert [line[:25] for line in report(behind)] == ["flows.yml:6: flow.endless"]
 
 
 @pytest.mark.parametrize("text", ["slots: {{a: {type: text}}", "slots:\n\ta: {type: text}"])
