@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry, Headers, Purpose
 from inspector.core.exchanger import Exchanger, ignore
-from inspector.core.following.following import Sleep
+from inspector.core.following.follower import Sleep
 from inspector.core.following.pace import Pace
 from inspector.core.following.turns import Turns
 from inspector.core.log import Log

@@ -8,6 +8,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from inspector.tui.board import Board
+from inspector.tui.board_filter import BoardFilter, FilteredBoard
 from inspector.tui.conversation import Conversation
 from inspector.tui.data import Data
 from inspector.tui.drawing.block_list import BlockList
@@ -19,7 +20,6 @@ from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar, panel_of
 from inspector.tui.room import Room
 from inspector.tui.save_line import SaveLine
-from inspector.tui.sieve import Sieve, Sifted
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
 from inspector.views.exchanges import find
@@ -37,8 +37,8 @@ class Stage(Container):
         self.symbols = UNICODE
         self._started = started
         self._board = Board()
-        self._sieve = Sieve()
-        self._sifted = Sifted()
+        self._filter = BoardFilter()
+        self._filtered = FilteredBoard()
         self._problem = ""
         self._is_focus_due = False
         # where the user was before the wire view
@@ -71,12 +71,12 @@ class Stage(Container):
     def show(self, board: Board) -> None:
         self._board = board
         self.found = self.found.step(board)
-        self._sieve, self._sifted = self._sieve.sift(board)
-        sifted = self._sifted
+        self._filter, self._filtered = self._filter.apply(board)
+        filtered = self._filtered
         conversation = self.query_one(Conversation)
-        conversation.is_filtered = bool(sifted.counts)
-        conversation.show_chat(sifted.chat, board.card, board.trouble)
-        self.query_one(Timeline).show_timeline(sifted.tasks)
+        conversation.is_filtered = bool(filtered.counts)
+        conversation.show_chat(filtered.chat, board.card, board.trouble)
+        self.query_one(Timeline).show_timeline(filtered.tasks)
         self._tell_filter()
         self._show_selection()
 
@@ -120,14 +120,14 @@ class Stage(Container):
         if isinstance(parsed, BadFilter):
             self._tell_filter()
             return
-        self._sieve = Sieve(parsed)
+        self._filter = BoardFilter(parsed)
         self.show(self._board)
 
     def _filter_text(self) -> str:
-        return self.query_one(Data).filter if self.active == "data" else self._sieve.filter.text
+        return self.query_one(Data).filter if self.active == "data" else self._filter.filter.text
 
     def _tell_filter(self) -> None:
-        counts = self._sifted.counts
+        counts = self._filtered.counts
         for number, name in enumerate(PANELS, 1):
             if name != "data":
                 told = _how_many(counts.get(name))
@@ -225,7 +225,7 @@ class Stage(Container):
         turn = self._board.turn_at(self.selected)
         spoken = None if turn is None else find(self._board.exchanges, turn.exchange)
         self.query_one(Data).show_turn(turn, None if spoken is None else spoken.answer)
-        self.query_one(Wire).show_exchanges(self._sifted.exchanges, self.selected)
+        self.query_one(Wire).show_exchanges(self._filtered.exchanges, self.selected)
 
     def _focus_active(self) -> None:
         # a key pressed meanwhile may have sent the focus elsewhere

@@ -9,7 +9,7 @@ from functools import partial
 from inspector.core.commands import Also, GetTask, Resubscribe, Turn
 from inspector.core.entries import Purpose
 from inspector.core.exchanger import Exchanger, Made
-from inspector.core.following.following import Follower, Sleep
+from inspector.core.following.follower import Follower, Sleep
 from inspector.core.following.pace import Pace
 from inspector.core.following.task_watch import TaskWatch
 from inspector.core.pushes.receiving import Receiver

@@ -19,7 +19,7 @@ from inspector.views.timeline import TaskRow
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class FilteredBoard:
     """What the panels show. `counts` are how many of how many, by panel; empty: all pass."""
 
     chat: Sequence[Said] = ()
@@ -29,16 +29,16 @@ class Sifted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class BoardFilter:
     """A filter with what it let through of the board before."""
 
     filter: Filter = NO_FILTER
     exchanges: FilteredExchanges | None = None
     timeline: FilteredTimeline | None = None
 
-    def sift(self, board: Board) -> "tuple[Sieve, Sifted]":
+    def apply(self, board: Board) -> "tuple[BoardFilter, FilteredBoard]":
         if not self.filter.terms:
-            return self, Sifted(board.chat, board.tasks, board.exchanges.rows)
+            return self, FilteredBoard(board.chat, board.tasks, board.exchanges.rows)
         exchanges = filter_exchanges(self.exchanges, self.filter, board.exchanges)
         timeline = filter_timeline(self.timeline, self.filter, board.timeline, board.exchanges)
         chat = [said for said in board.chat if _is_among(exchanges.items, said.exchange)]
@@ -47,8 +47,8 @@ class Sieve:
             "timeline": (len(timeline.items), len(board.tasks)),
             "wire": (len(exchanges.items), len(board.exchanges)),
         }
-        sifted = Sifted(chat, timeline.items, exchanges.items, counts)
-        return Sieve(self.filter, exchanges, timeline), sifted
+        filtered = FilteredBoard(chat, timeline.items, exchanges.items, counts)
+        return BoardFilter(self.filter, exchanges, timeline), filtered
 
 
 def _is_among(exchanges: Sequence[Exchange], exchange: int) -> bool:
