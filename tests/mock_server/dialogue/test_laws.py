@@ -27,6 +27,7 @@ from mock_server.dialogue.commands import (
     SkipQuestion,
     StartFlow,
 )
+from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import (
     ActionRequested,
@@ -62,22 +63,11 @@ from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.project.agents import agent_flow
 from mock_server.project.assemble import assemble
+from mock_server.project.builtin import builtin
 
 FLOWS = ("one", "two", "three")
-# Patterns that a project may write anew; the others have steps that the engine counts on.
-PATTERNS = (
-    "pattern_cancel_flow",
-    "pattern_cannot_handle",
-    "pattern_chitchat",
-    "pattern_clarification",
-    "pattern_completed",
-    "pattern_continue_interrupted",
-    "pattern_correction",
-    "pattern_internal_error",
-    "pattern_search",
-    "pattern_session_start",
-    "pattern_skip_question",
-)
+# A project may write any pattern anew, also those with steps that the engine counts on.
+PATTERNS = tuple(sorted(builtin("3.16").flows))
 STEPS = ("a", "b", "c", "d")
 SLOTS = (
     Slot("text", SlotType.TEXT),
@@ -99,7 +89,10 @@ CONDITIONS = (
     "slots.{{context.collect}} = 1",
     "not readable (",
 )
-ACTIONS = ("utter_yes", "utter_no", "action_custom", "action_unknown", "action_listen", "")
+ACTIONS = (
+    *("utter_yes", "utter_no", "action_custom", "action_unknown", "action_listen", ""),
+    *DEFAULT_ACTIONS,
+)
 
 AGENT = agent_flow(
     "helper",
