@@ -1,42 +1,14 @@
-"""Which flows a message wishes for, in its situation, and the values it brings along."""
+"""Which flows are wished for beyond doubt, and what starts them with the values named."""
 
 from mock_server.dialogue import answers, phrases
 from mock_server.dialogue.commands import Clarify, Command, SetSlot, StartFlow
-from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.flow_matching import ENOUGH, FlowMatch, best, rank
+from mock_server.dialogue.flow_matching import FlowMatch
 from mock_server.dialogue.hearing import Hearing
 from mock_server.dialogue.lexicon import WORD
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
-from mock_server.errors import ConditionError, TemplateFailed
-from mock_server.records import record
+from mock_server.dialogue.wish import can_start
 
 CLEAR_WORDS = 2
-
-
-@record
-class Wish:
-    """The flows that fit: one, several that tie, or none, and why."""
-
-    best: tuple[FlowMatch, ...]
-    reason: str
-
-
-def wish(hearing: Hearing) -> Wish:
-    """The flows that the words of the message fit; flows whose guard fails are no candidates."""
-    flows = hearing.assistant.flows
-    matches = rank(
-        hearing.text, hearing.assistant.index, lambda flow_id: can_start(hearing, flows[flow_id])
-    )
-    open_matches = [match for match in matches if can_start(hearing, flows[match.flow_id])]
-    fitting = best(open_matches)
-    if fitting:
-        return Wish(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
-    if best(matches):
-        return Wish((), f"the condition of flow {matches[0].flow_id!r} does not hold")
-    if open_matches:
-        top = open_matches[0]
-        return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
-    return Wish((), "no word of it belongs to a flow")
 
 
 def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
@@ -45,7 +17,7 @@ def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
     Beyond doubt is a request ("show me …"), or a sentence that begins as a flow's name does and
     has a second word of it; a value, such as "checking account", is neither.
     """
-    matches = wish(hearing).best
+    matches = hearing.wish.best
     if not matches or phrases.REQUEST.search(hearing.plain):
         return matches
     begins = next(iter(WORD.findall(hearing.plain)), "")
@@ -79,18 +51,9 @@ def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Comm
 
 def handoff_flow(hearing: Hearing) -> Flow | None:
     """The one flow of the project that is named after handing over to a human."""
-    flows = [flow for flow in hearing.assistant.index.handoffs if can_start(hearing, flow)]
+    slots = hearing.state.slots
+    flows = [flow for flow in hearing.assistant.index.handoffs if can_start(flow, slots)]
     return flows[0] if len(flows) == 1 else None
-
-
-def can_start(hearing: Hearing, flow: Flow) -> bool:
-    """Whether the flow's guard holds; one that cannot be evaluated does not."""
-    if flow.guard is None:
-        return True
-    try:
-        return evaluate(flow.guard, {"slots": hearing.state.slots, "context": {}})
-    except (ConditionError, TemplateFailed):
-        return False
 
 
 def _values(hearing: Hearing, flow: Flow) -> tuple[SetSlot, ...]:

@@ -21,6 +21,7 @@ from mock_server.dialogue.stack import (
     context_of,
 )
 from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.wish import Wish, wish
 
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
@@ -56,6 +57,11 @@ class Hearing:
         """The buttons of the bot's last message."""
         said = self.state.previously_uttered
         return said[-1].buttons if said else ()
+
+    @cached_property
+    def wish(self) -> Wish:
+        """What several rules ask for: is it a flow that the user wants?"""
+        return wish(self.assistant, self.state.slots, self.text)
 
     @cached_property
     def titles(self) -> Mapping[str, str]:

@@ -30,7 +30,6 @@ from mock_server.dialogue.flow_wishes import (
     commands_for,
     digression,
     handoff_flow,
-    wish,
 )
 from mock_server.dialogue.hearing import Hearing
 from mock_server.dialogue.language_model import Generation
@@ -186,7 +185,7 @@ def _human(hearing: Hearing) -> Outcome:
 
 
 def _flow(hearing: Hearing) -> Outcome:
-    wished = wish(hearing)
+    wished = hearing.wish
     matches = clear_wish(hearing) if hearing.asks_free_text else wished.best
     if not matches:
         unclear = "no clear wish for a flow, and free text is asked"
