@@ -27,8 +27,8 @@ from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, problem_of
 from inspector.views.push_silence import Silence, explain_silence
 from inspector.views.reads import Source
+from inspector.views.task_rows import TaskRow
 from inspector.views.text import plain_line
-from inspector.views.timeline import TaskRow
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import INVALID_PARAMS
 

@@ -18,7 +18,8 @@ from inspector.views.mock import MockView
 from inspector.views.problems import problem_of
 from inspector.views.reading import Readings
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow, Timeline
+from inspector.views.task_rows import TaskRow
+from inspector.views.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
 from inspector.views.refusals import refusal_of
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow, Update
+from inspector.views.task_rows import TaskRow, Update
 from inspector.wire.findings import Severity
 
 

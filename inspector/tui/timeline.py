@@ -17,7 +17,7 @@ from inspector.tui.messages import Place
 from inspector.tui.mocks.fault_words import fault_words
 from inspector.views.mock import FaultMark
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow, Update
+from inspector.views.task_rows import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 
 SHORT_ID = 6

@@ -13,7 +13,8 @@ from inspector.views.exchanges import Exchange, Exchanges, find
 from inspector.views.filters import Filter
 from inspector.views.matching import find_in_bytes, is_match, is_update
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow, Timeline, Update
+from inspector.views.task_rows import TaskRow, Update
+from inspector.views.timeline import Timeline
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from inspector.core.entries import Channel, FrameReceived, Purpose
 from inspector.views.byte_terms import is_in_frame, is_in_json, is_in_outcome, is_in_request
 from inspector.views.exchanges import Exchange
 from inspector.views.filters import Field, FieldTerm, Filter, PathTerm, Term, TextTerm
-from inspector.views.timeline import TaskRow, Update
+from inspector.views.task_rows import TaskRow, Update
 from inspector.wire.findings import Finding
 from inspector.wire.states import parse_state
 

@@ -13,7 +13,7 @@ from inspector.tui.drawing.pile import ListPile, Pile
 from inspector.tui.drawing.task_pile import TaskPile
 from inspector.tui.messages import Place
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow, Update
+from inspector.views.task_rows import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 
 FINDING = Finding(Severity.HINT, "", "$", "odd")
