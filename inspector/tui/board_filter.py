@@ -1,6 +1,5 @@
 """What of a board passes a filter, brought up to date at the cost of what has changed."""
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +40,8 @@ class BoardFilter:
             return self, FilteredBoard(board.chat, board.tasks, board.exchanges.rows)
         exchanges = filter_exchanges(self.exchanges, self.filter, board.exchanges)
         timeline = filter_timeline(self.timeline, self.filter, board.timeline, board.exchanges)
-        chat = [said for said in board.chat if _is_among(exchanges.items, said.exchange)]
+        passing = {exchange.id for exchange in exchanges.items}
+        chat = [said for said in board.chat if said.exchange in passing]
         counts = {
             "conversation": (len(chat), len(board.chat)),
             "timeline": (len(timeline.items), len(board.tasks)),
@@ -49,8 +49,3 @@ class BoardFilter:
         }
         filtered = FilteredBoard(chat, timeline.items, exchanges.items, counts)
         return BoardFilter(self.filter, exchanges, timeline), filtered
-
-
-def _is_among(exchanges: Sequence[Exchange], exchange: int) -> bool:
-    index = bisect_left(exchanges, exchange, key=lambda one: one.id)
-    return index < len(exchanges) and exchanges[index].id == exchange
