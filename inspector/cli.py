@@ -10,9 +10,9 @@ from pathlib import Path
 
 from inspector.cli_connection import add_connection
 from inspector.cli_listen import add_listen
-from inspector.cli_numbers import duration
-from inspector.cli_parser import Commands, Parser, Version, add_command
+from inspector.cli_parser import Commands, Parser, Version, add_command, is_late_word
 from inspector.cli_saved import add_sessions, add_targets, resolve_target
+from inspector.cli_token import add_token
 from inspector.cli_turn import add_turn
 from inspector.errors import InspectorError, UsageError
 
@@ -82,7 +82,7 @@ def _tell(errors: BaseExceptionGroup[InspectorError]) -> int:
 def _run(words: list[str], when_ready: Callable[[], None]) -> int:
     _refuse_undecodable(words)
     if words and (words[0] in COMMANDS or words[0] in ("-h", "--help", "--version")):
-        arguments = command_parser().parse_args(words)
+        arguments = _parse_command(words)
         module = COMMANDS[arguments.command]
     elif len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
         hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
@@ -94,6 +94,18 @@ def _run(words: list[str], when_ready: Callable[[], None]) -> int:
     run: Callable[[argparse.Namespace], int] = import_module(module).run
     when_ready()
     return run(arguments)
+
+
+def _parse_command(words: list[str]) -> argparse.Namespace:
+    arguments, unread = command_parser().parse_known_args(words)
+    is_send = arguments.command == "send"
+    if is_send and arguments.text is None and is_late_word(unread):
+        arguments.text, unread = unread[-1], []
+    if unread:
+        quotes = "; a TEXT of several words goes in quotes" if is_send else ""
+        hint = f"a2a-inspect {arguments.command} --help{quotes}"
+        raise UsageError(f"unrecognized arguments: {' '.join(unread)}", hint)
+    return arguments
 
 
 def _refuse_undecodable(words: list[str]) -> None:
@@ -131,7 +143,7 @@ def command_parser() -> Parser:
     _add_send(commands)
     _add_tasks(commands)
     add_listen(commands)
-    _add_token(commands)
+    add_token(commands)
     add_sessions(commands)
     add_targets(commands, add_connection)
     return parser
@@ -182,6 +194,7 @@ def _add_send(commands: Commands) -> None:
         summary,
         "a2a-inspect send http://localhost:5005 'send money to Joe' --slot amount=50",
         "a2a-inspect send http://localhost:5005 hello --stream --expect-state input-required",
+        "a2a-inspect send http://localhost:5005 -- -begins-with-a-dash",
     )
     _add_target(send)
     send.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads it from stdin")
@@ -212,32 +225,6 @@ def _add_tasks(commands: Commands) -> None:
         )
         action.add_argument("--json", action="store_true", help="print JSON")
         add_connection(action)
-
-
-def _add_token(commands: Commands) -> None:
-    summary = "make a signed token for development"
-    token = add_command(
-        commands,
-        "token",
-        summary,
-        "a2a-inspect token --alg HS256 --secret-env SECRET --claim aud=bank --ttl 3600",
-    )
-    add = token.add_argument
-    algorithms = ("HS256", "HS512", "RS256", "RS512", "ES256", "ES512", "PS256")
-    add("--alg", required=True, choices=algorithms, metavar="ALG", help=", ".join(algorithms))
-    key = token.add_mutually_exclusive_group(required=True)
-    key.add_argument(
-        "--key", type=Path, metavar="FILE", help="a private key in PEM, for all but HS"
-    )
-    key.add_argument("--secret-env", metavar="VAR", help="the variable with the secret, for HS")
-    add("--claim", action="append", default=[], metavar="K=V", help="JSON or text; repeats")
-    add(
-        "--ttl",
-        type=duration,
-        default=600.0,
-        metavar="SECONDS",
-        help="until it expires; below 0 it has expired (default: 600)",
-    )
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,15 @@ def add_command(commands: Commands, name: str, summary: str, *examples: str) -> 
     )
 
 
+def is_late_word(unread: list[str]) -> bool:
+    """Whether what argparse left is one word that is no flag.
+
+    It gives a word that may be missing away once a flag stands between it and the word before.
+    """
+    is_word = len(unread) == 1 and (unread[0] == "-" or not unread[0].startswith("-"))
+    return is_word or (len(unread) == 2 and unread[0] == "--")  # noqa: PLR2004
+
+
 class Version(argparse.Action):
     """Reads the version only when asked: importlib.metadata costs a directory scan."""
 

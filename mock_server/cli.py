@@ -47,10 +47,21 @@ def _run(words: list[str], when_ready: Callable[[], None]) -> int:
                 f"a2a-mock: argument {number}, {os.fsencode(word)!r}, is no text in {encoding}"
             )
             return EXIT_USAGE
-    arguments = command_parser().parse_args(words)
+    arguments, unread = command_parser().parse_known_args(words)
+    if arguments.command == "test" and not arguments.paths and _are_words(unread):
+        # argparse gives words that may be missing away once a flag stands before them
+        arguments.paths, unread = unread, []
+    if unread:
+        told = f"unrecognized arguments: {' '.join(unread)}"
+        _complain(f"a2a-mock: {told}; see a2a-mock {arguments.command} --help")
+        return EXIT_USAGE
     command = import_module(f"mock_server.{arguments.command}")
     when_ready()
     return command.run(arguments)
+
+
+def _are_words(unread: list[str]) -> bool:
+    return not any(word.startswith("-") for word in unread)
 
 
 def _first(group: BaseExceptionGroup[OutputLost]) -> OutputLost:

@@ -157,6 +157,7 @@ def test_the_app_needs_a_terminal() -> None:
         ),
         (("send", "http://127.0.0.1:1", "hi", "--stream", "--no-blocking"), "not allowed with"),
         (("send", "http://127.0.0.1:1", "hi", "--nonsense"), "unrecognized arguments: --nonsense"),
+        (("send", "http://127.0.0.1:1", "hi", "there"), "several words goes in quotes"),
         (("tasks", "list", "http://127.0.0.1:1"), "invalid choice: 'list'"),
     ],
 )
@@ -351,6 +352,16 @@ def test_slots_go_out_in_each_shape(shape: str, start_agent: "StartAgent", tmp_p
     else:
         marker = {"line": f"hi\nSLOTS: {text}", "fence": f"hi\n```json\n{text}\n```"}[shape]
         assert params["message"]["parts"][0]["text"] == marker
+
+
+@pytest.mark.parametrize(
+    "words", [("--no-save", "hi"), ("hi", "--no-save"), ("--no-save", "--", "-hi"), ("--", "-hi")]
+)
+def test_flags_may_stand_before_the_text(words: tuple[str, ...], start_agent: "StartAgent") -> None:
+    agent = start_agent(answer_with(TASK))
+    assert main(["send", agent.url, *words]) == 0
+    [part] = json.loads(agent.requests[-1][1])["params"]["message"]["parts"]
+    assert part["text"] == ("-hi" if "--" in words else "hi")
 
 
 @pytest.mark.req("COMP-2")

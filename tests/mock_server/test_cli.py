@@ -65,6 +65,7 @@ def test_examples_of_the_help_are_accepted(
         (["serve", "--url", "here"], "'here' is no URL: expected http://HOST:PORT/"),
         (["serve", "--interface", "", "--port", "0"], "address of this machine with --interface"),
         (["graph", MINIMAL, "--output", "/dev/null/x"], "name another one"),
+        (["check", MINIMAL, "--no"], "unrecognized arguments: --no; see a2a-mock check --help"),
         (["dance"], "invalid choice: 'dance' "),
     ],
 )

@@ -43,6 +43,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_paths_may_follow_a_flag(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test", str(folder), "--json", str(folder / "e2e_tests" / "none.yml")]) == 2
+    assert "none.yml:0: e2e.no_file" in capsys.readouterr().err
+
+
 def test_all_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(folder)]) == 0
     out, err = capsys.readouterr()
