@@ -23,6 +23,12 @@ MAX_NODES = 1_000_000
 # What a response holds must also fit into the JSON of an answer, whose encoder admits 254.
 MAX_DEPTH = 200
 TOO_DEEP = "this is nested too deeply"
+MENDS = {
+    "'\\t'": "indent with blanks, not with tabs",
+    "undefined alias": "write the anchor, &name, before the alias",
+    "another document": "keep one document in a file: what follows --- goes into another",
+    "mapping values are not allowed": "put a text with a colon in it in quotes",
+}
 FLATTEN = "give steps an id, and name it in `next` instead of writing them there"
 TAG = "tag:yaml.org,2002:"
 TAGS = frozenset(
@@ -71,7 +77,9 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
         root = YAML(typ="safe", pure=True).compose(text)
         return None if root is None else _Converter(file, found).node(root)
     except MarkedYAMLError as error:
-        found.error(Location(file, _line_of(error)), "yaml.syntax", _not_yaml(error))
+        text = _not_yaml(error)
+        mend = next((mend for sign, mend in MENDS.items() if sign in text), "")
+        found.error(Location(file, _line_of(error)), "yaml.syntax", text, mend)
     except ReaderError as error:
         # ruamel.yaml does not declare the type of `position`.
         _refuse_character(file, text, error.position, found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]

@@ -66,6 +66,7 @@ def test_config_with_one_mistake_has_one_problem(agents: tuple[str, ...], code: 
     assert f": {code}: " in found
 
 
+@pytest.mark.req("CFG-7")
 def test_written_secret_is_not_told() -> None:
     (found,) = problems(mock=SCRIPT, agents=(EXTERNAL + CARD + "  auth: {token: s3cret}\n",))
     assert "s3cret" not in found

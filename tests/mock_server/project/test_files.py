@@ -50,6 +50,7 @@ def test_name_that_is_no_text_can_be_told(folder: Path) -> None:
     assert problem.startswith("data/\\xff.yml:1: yaml.syntax: ")
 
 
+@pytest.mark.req("CFG-7")
 def test_unreadable_file_is_told_once(folder: Path) -> None:
     (folder / "data" / "flows.yml").write_bytes(b"\xff")
     [problem] = problems(folder)

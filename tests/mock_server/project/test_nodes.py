@@ -98,6 +98,21 @@ def test_bad_yaml_is_a_finding_with_its_line(text: str, place: str, code: str):
     assert problem.startswith(f"{place}: {code}: ")
 
 
+@pytest.mark.req("CFG-7")
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("a:\n\tb: 2\n", "indent with blanks, not with tabs"),
+        ("a: *missing\n", "write the anchor, &name, before the alias"),
+        ("a: 1\n---\nb: 2\n", "what follows --- goes into another"),
+        ("a: b: c\n", "put a text with a colon in it in quotes"),
+    ],
+)
+def test_bad_yaml_comes_with_what_to_do(text: str, mend: str):
+    (problem,) = problems_of(text)
+    assert problem.endswith(mend)
+
+
 def test_aliases_cannot_blow_up():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
