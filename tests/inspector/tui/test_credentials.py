@@ -110,6 +110,7 @@ async def test_a_refused_token_is_told_apart(
         assert told in trouble(pilot)
         assert "K" in trouble(pilot)
         assert isinstance(app.screen, Workspace)
+        assert app.screen.query_one(KeyBar).found
 
 
 @pytest.mark.anyio
