@@ -24,6 +24,10 @@ from mock_server.dialogue.model import Json
 INVALID_INTENT = "cannot_handle_invalid_intent"
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
 SEPARATOR = re.compile(r"([;\n])")
+# `/CancelFlow` is an intent that no flow is likely to have, and means the command (flows.md §7).
+BARE_COMMANDS = frozenset(
+    {"CancelFlow", "ChitChat", "Handoff", "HumanHandoff", "Noop", "Repeat", "Skip", "SkipQuestion"}
+)
 SESSION_INTENTS = {
     "session_start": SessionStart(),
     "session_end": SessionEnd(),
@@ -80,6 +84,8 @@ def _by_intent(
     if flow is not None:
         commands = (StartFlow(flow.id, is_trigger=True), *_entity_slots(entities, assistant))
         return commands, f"intent {name!r} starts {flow.id!r}"
+    if name in BARE_COMMANDS and entities is None:
+        return (parse_command(f"{name}()"),), "it is a command of the mock"
     return (CannotHandle(INVALID_INTENT),), f"no flow has the nlu_trigger {name!r}"
 
 

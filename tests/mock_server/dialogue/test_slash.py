@@ -4,6 +4,7 @@ import pytest
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
+    CancelFlow,
     CannotHandle,
     Command,
     Restart,
@@ -34,6 +35,8 @@ INVALID = CannotHandle("cannot_handle_invalid_intent")
         ('/SetSlots{"a": "x; y"}', (SetSlot("a", "x; y", is_direct=True),)),
         ("/StartFlow(pay) ;  \n /StartFlow(pay)", (StartFlow("pay"), StartFlow("pay"))),
         ("/send_money", (StartFlow("pay", is_trigger=True),)),
+        ("/CancelFlow", (CancelFlow(),)),
+        ("/cancelflow", (INVALID,)),
         (
             '/send_money{"amount": 5, "other": 1}',
             (StartFlow("pay", is_trigger=True), SetSlot("amount", 5, is_direct=True)),
