@@ -3,6 +3,8 @@
 import argparse
 from typing import NoReturn, TypeAlias
 
+from mock_server.printing import complain
+
 EXIT_USAGE = 2
 
 # argparse has no public name for what add_subparsers returns
@@ -12,7 +14,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[re
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave with what is wrong with the arguments, not below twenty lines of usage."""
-        self.exit(EXIT_USAGE, f"a2a-mock: {message}; see {self.prog} --help\n")
+        complain(f"a2a-mock: {message}; see {self.prog} --help")
+        self.exit(EXIT_USAGE)
 
 
 def add_command(

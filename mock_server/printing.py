@@ -3,7 +3,8 @@
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from typing import TextIO
 
 from mock_server.errors import OutputLost
 
@@ -39,9 +40,11 @@ def prompt(text: str) -> None:
 
 def complain(*lines: object) -> None:
     """Print to stderr; where it takes nothing there is nobody to tell."""
-    with suppress(OSError):
+    try:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 @contextmanager
@@ -49,8 +52,12 @@ def _stdout() -> Generator[None]:
     try:
         yield
     except OSError as error:
-        # what is still buffered must not fail once more at the exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         raise OutputLost(error.strerror or str(error)) from error
+
+
+def _give_up(stream: TextIO) -> None:
+    """What is still buffered must not fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

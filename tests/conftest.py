@@ -84,9 +84,13 @@ def secret(suite_log: SuiteLog) -> Secret:
 
 @pytest.fixture(scope="session", autouse=True)
 def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """Keeps the sessions and targets of the tests, and of what they start, out of the user's."""
+    """Keeps the sessions and targets of the tests, and of what they start, out of the user's.
+
+    What they start buffers its output as it does in a user's shell.
+    """
     home = tmp_path_factory.mktemp("user")
     with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("PYTHONUNBUFFERED", raising=False)
         environment.setenv("XDG_STATE_HOME", str(home / "state"))
         environment.setenv("XDG_CONFIG_HOME", str(home / "config"))
         yield home

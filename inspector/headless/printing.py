@@ -4,7 +4,8 @@ import json
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from typing import TextIO
 
 from inspector.errors import InspectorError, UsageError
 from inspector.wire.tree import Json
@@ -37,9 +38,11 @@ def print_bytes(content: bytes) -> None:
 
 def print_aside(*lines: str) -> None:
     """Print to stderr; where it takes nothing there is nobody to tell."""
-    with suppress(OSError):
+    try:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def print_notice(text: str) -> None:
@@ -58,10 +61,14 @@ def _stdout() -> Generator[None]:
     try:
         yield
     except OSError as error:
-        # what is still buffered must not fail once more at the exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         raise UsageError(
             f"stdout cannot be written: {error.strerror}", "make room, or print somewhere else"
         ) from error
+
+
+def _give_up(stream: TextIO) -> None:
+    """What is still buffered must not fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

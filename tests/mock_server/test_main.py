@@ -13,12 +13,14 @@ CHECK = ("check", str(MINIMAL))
 
 
 def run(
-    *words: str | bytes, stdout: int | IO[str] = subprocess.PIPE
+    *words: str | bytes,
+    stdout: int | IO[str] = subprocess.PIPE,
+    stderr: int | IO[str] = subprocess.PIPE,
 ) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
         [sys.executable, "-m", "mock_server", *words],
         stdout=stdout,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         timeout=60,
         check=False,
     )
@@ -59,6 +61,13 @@ def test_a_full_disk_is_told(words: tuple[str, ...]) -> None:
     assert done.returncode == 2
     assert b"stdout cannot be written: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
+@pytest.mark.parametrize("words", [("nosuch",), ("check", "/nonexistent")])
+def test_an_error_that_cannot_be_told_keeps_its_status(words: tuple[str, ...]) -> None:
+    with FULL.open("w") as full:
+        assert run(*words, stderr=full).returncode == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sh closes the streams")
