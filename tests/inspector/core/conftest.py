@@ -11,7 +11,7 @@ import pytest
 from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent, ResponseEnded
 from inspector.core.log import Log
 from inspector.core.saved.session_files import SessionHeader
-from inspector.core.saved.sessions import Recording, record_new
+from inspector.core.saved.sessions import Recording, record_new, session_paths
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
 BODY = (
@@ -48,6 +48,25 @@ def begin(tmp_path: Path) -> Begin:
         )
 
     return begin_one
+
+
+@pytest.fixture
+def only_path(tmp_path: Path) -> Callable[[], Path]:
+    """Where the one session of the test is saved."""
+
+    def find() -> Path:
+        (path,) = session_paths(tmp_path / "sessions")
+        return path
+
+    return find
+
+
+@pytest.fixture
+async def recording(begin: Begin, exchange: Callable[..., None]) -> Recording:
+    """A session with one exchange that goes on being recorded."""
+    begun = begin()
+    exchange(begun.log)
+    return begun
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from inspector.core.log import Log
-from inspector.core.saved.session_files import SavedSession, SessionHeader, read_session
+from inspector.core.saved.session_files import SessionHeader, read_session
 from inspector.core.saved.session_writer import SessionWriter, append_writer, new_writer
-from inspector.core.saved.sessions import record_again, session_paths
+from inspector.core.saved.sessions import Recording, record_again, session_paths
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,22 +20,15 @@ if TYPE_CHECKING:
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
 Exchange: TypeAlias = Callable[..., None]
-
-
-def read_only(folder: Path) -> SavedSession:
-    """The one session of the test, as another process reads it now."""
-    (path,) = session_paths(folder / "sessions")
-    return read_session(path)
+OnlyPath: TypeAlias = Callable[[], Path]
 
 
 @pytest.mark.anyio
 @pytest.mark.req("SESS-1")
 async def test_what_is_over_is_in_the_file_at_once(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
+    recording: Recording, only_path: OnlyPath
 ) -> None:
-    recording = begin()
-    exchange(recording.log, 1)
-    assert read_only(tmp_path).entries == tuple(recording.log.entries)
+    assert read_session(only_path()).entries == tuple(recording.log.entries)
     recording.close()
 
 
@@ -58,11 +51,13 @@ async def test_what_still_runs_is_in_the_file_soon(exchange: Exchange) -> None:
 
 
 @pytest.mark.anyio
-async def test_closing_writes_the_rest(begin: "Begin", exchange: Exchange, tmp_path: Path) -> None:
+async def test_closing_writes_the_rest(
+    begin: "Begin", exchange: Exchange, only_path: OnlyPath
+) -> None:
     recording = begin()
     exchange(recording.log, 1, ends=False)
     recording.close()
-    assert len(read_only(tmp_path).entries) == 2
+    assert len(read_session(only_path()).entries) == 2
 
 
 @pytest.mark.anyio
@@ -73,12 +68,8 @@ async def test_session_without_an_entry_leaves_no_file(begin: "Begin", tmp_path:
 
 @pytest.mark.anyio
 @pytest.mark.req("SESS-1")
-async def test_only_its_owner_may_read_a_session(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
-) -> None:
-    recording = begin()
-    exchange(recording.log)
-    (path,) = session_paths(tmp_path / "sessions")
+async def test_only_its_owner_may_read_a_session(recording: Recording, only_path: OnlyPath) -> None:
+    path = only_path()
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     recording.close()
@@ -115,13 +106,11 @@ async def test_full_disk_is_told_once(exchange: Exchange) -> None:
 @pytest.mark.anyio
 @pytest.mark.req("SESS-1")
 async def test_session_goes_on_where_it_was_cut_off(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
+    recording: Recording, exchange: Exchange, only_path: OnlyPath
 ) -> None:
-    first = begin()
-    exchange(first.log, 1)
-    exchange(first.log, 2, ends=False)
-    first.close()
-    (path,) = session_paths(tmp_path / "sessions")
+    exchange(recording.log, 2, ends=False)
+    recording.close()
+    path = only_path()
     with path.open("ab") as file:
         file.write(b'{"entry": "Frame')
     saved = read_session(path)
@@ -137,15 +126,10 @@ async def test_session_goes_on_where_it_was_cut_off(
 
 
 @pytest.mark.anyio
-async def test_time_never_runs_backwards(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
-) -> None:
-    first = begin()
-    exchange(first.log, 1)
-    first.close()
-    (path,) = session_paths(tmp_path / "sessions")
+async def test_time_never_runs_backwards(recording: Recording, only_path: OnlyPath) -> None:
+    recording.close()
     now = STARTED - timedelta(days=1)
-    saved = read_session(path)
+    saved = read_session(only_path())
     again = record_again(saved, now=now, clock=lambda: 0.0, tell=pytest.fail)
     assert again.log.now_ms == saved.entries[-1].at_ms
     again.close()
@@ -153,12 +137,8 @@ async def test_time_never_runs_backwards(
 
 @pytest.mark.anyio
 @pytest.mark.req("SESS-1")
-async def test_two_cannot_go_on_with_one_session(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
-) -> None:
-    recording = begin()
-    exchange(recording.log, 1)
-    saved = read_only(tmp_path)
+async def test_two_cannot_go_on_with_one_session(recording: Recording, only_path: OnlyPath) -> None:
+    saved = read_session(only_path())
     with pytest.raises(UsageError, match="is open in another a2a-inspect"):
         append_writer(saved, pytest.fail)
     recording.close()
@@ -167,11 +147,9 @@ async def test_two_cannot_go_on_with_one_session(
 
 @pytest.mark.anyio
 async def test_exchange_that_ends_after_closing_is_left_out(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
+    recording: Recording, exchange: Exchange, only_path: OnlyPath
 ) -> None:
-    recording = begin()
-    exchange(recording.log, 1)
     recording.close()
     count = len(recording.log.entries)
     exchange(recording.log, 2)
-    assert len(read_only(tmp_path).entries) == count
+    assert len(read_session(only_path()).entries) == count

@@ -9,6 +9,7 @@ import pytest
 
 from inspector.core.saved.session_files import read_session
 from inspector.core.saved.sessions import (
+    Recording,
     delete_session,
     find_session,
     id_of,
@@ -70,11 +71,9 @@ async def test_named_session_stays(five: Path) -> None:
 @pytest.mark.anyio
 @pytest.mark.req("SESS-1")
 async def test_session_that_is_recorded_stays(
-    begin: "Begin", exchange: Exchange, tmp_path: Path
+    recording: Recording, only_path: Callable[[], Path]
 ) -> None:
-    recording = begin()
-    exchange(recording.log)
-    (path,) = session_paths(tmp_path / "sessions")
+    path = only_path()
     assert is_open(path)
     assert prune(path.parent, keep=0) == []
     with pytest.raises(UsageError, match="is open in an a2a-inspect"):
