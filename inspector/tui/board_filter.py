@@ -14,7 +14,7 @@ from inspector.views.filtered import (
 )
 from inspector.views.filters import NO_FILTER, Filter
 from inspector.views.series import Series
-from inspector.views.timeline import TaskRow
+from inspector.views.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from inspector.core.entries import Channel, Purpose, PushVerdict
 from inspector.views import together
 from inspector.views.task_lives import missing_pushes
-from inspector.views.timeline import TaskRow, Update
+from inspector.views.task_rows import TaskRow, Update
 from inspector.views.together import Views
 from inspector.wire.findings import Severity
 
