@@ -155,6 +155,9 @@ class StartScreen(Screen[None]):
         from inspector.tui.drawing.safe_text import safe_line
 
         self._known = known[:MOST_KNOWN]
+        if not self.query("#known"):
+            # the app has ended meanwhile
+            return
         group = self.query_one("#known")
         await group.remove_children()
         buttons: list[Button] = []

@@ -183,7 +183,9 @@ async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
-        await pilot.press("h", "i", "enter", "up")
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: "hi" in text_of(pilot, Conversation))
+        await pilot.press("up")
         assert composer(pilot).prompt.text == "hi"
 
 
