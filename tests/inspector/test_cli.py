@@ -521,12 +521,15 @@ def test_no_text_of_an_agent_acts_on_the_terminal(
 @pytest.mark.parametrize(
     "body",
     [
-        b"[" * 100_000,
-        b'{"jsonrpc":"2.0","id":1,"result":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
+        pytest.param(b"[" * 100_000, id="deep"),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":1,"result":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
+            id="deep result",
+        ),
         b"\xff\xfe\x00",
         b'{"jsonrpc":"2.0","id":NaN,"result":{"kind":"task","id":Infinity}}',
         b'{"jsonrpc":"2.0","id":1,"result":{"kind":["task"],"status":"x","parts":5}}',
-        b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b"}",
+        pytest.param(b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b"}", id="long number"),
         rb'{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[{"text":"\ud800"}]}}',
     ],
 )

@@ -42,8 +42,8 @@ def test_what_is_encoded_is_read_again(tree: Any) -> None:
         (b"", "not JSON: Expecting value at line 1 column 1"),
         (b"<html>", "not JSON: Expecting value at line 1 column 1"),
         (b'{"a": \xff}', "not UTF-8: byte 0xff at 6"),
-        (b"[" * 300 + b"]" * 300, f"nested deeper than {MAX_DEPTH} levels"),
-        (b"[" * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
+        pytest.param(b"[" * 300 + b"]" * 300, f"nested deeper than {MAX_DEPTH} levels", id="deep"),
+        pytest.param(b"[" * 100_000, f"nested deeper than {MAX_DEPTH} levels", id="deeper"),
         (
             b"1" * 5000,
             "not readable: Exceeds the limit (4300 digits) for integer string conversion",

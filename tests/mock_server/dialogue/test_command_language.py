@@ -98,7 +98,7 @@ def test_set_slots_reads_json():
         "SetSlots{nonsense",
         "SetSlots(a=(1))",
         f"SetSlots({', '.join(f's{n}=1' for n in range(11))})",
-        'SetSlots{"a":' + "[" * 100_000,
+        pytest.param('SetSlots{"a":' + "[" * 100_000, id="deep"),
     ],
 )
 def test_wrong_set_slots_is_refused(source: str):

@@ -190,7 +190,16 @@ def test_issuer_and_audience_are_those_configured(
 
 
 @pytest.mark.req("AUTH-2", "HTTP-5")
-@pytest.mark.parametrize("claims", [b"", b"[]", b"\xff", b"[" * 100_000, b'{"x":' * 100_000])
+@pytest.mark.parametrize(
+    "claims",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        pytest.param(b"[" * 100_000, id="deep list"),
+        pytest.param(b'{"x":' * 100_000, id="deep object"),
+    ],
+)
 def test_signed_nonsense_is_rejected(issuer: Issuer, claims: bytes) -> None:
     token = sign(issuer.auth.algorithm, issuer.key, claims)
     assert issuer.verdict(token) == Rejected("it is no JWT")
