@@ -117,11 +117,15 @@ async def test_a_refused_token_is_told_apart(
 @pytest.mark.req("CONN-3")
 async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until: Until) -> None:
     mint = Mint("HS256", SECRET, {"aud": "bank"})
-    connection = replace(bearing(token(4)), mint=mint)
+    connection = replace(bearing(token()), mint=mint)
     app = InspectorApp(protected_bank, connection)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace) and is_connected(pilot))
         assert header(pilot).text.startswith("token expires in")
+        session = workspace_of(pilot).session
+        assert session is not None
+        # one that runs out while a loaded machine still connects would never connect
+        session.use(bearing(token(-4)).headers)
         await until(pilot, lambda: header(pilot).text == "token expired · K renews")
         await pilot.press("i", *"balance", "enter")
         await until(pilot, lambda: workspace_of(pilot).board.chat[-1:] and refused(pilot))
