@@ -205,7 +205,8 @@ def until() -> Callable[..., object]:
     async def wait(pilot: Pilot[int], holds: Callable[[], object]) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not holds():
-                await pilot.pause(POLL_SECONDS)
+                # time for sockets, threads and other processes
+                await asyncio.sleep(POLL_SECONDS)
                 await settle()
 
     return wait
@@ -286,8 +287,8 @@ async def resize(pilot: Pilot[int], size: Size) -> None:
     # the size as laid out, which `screen.size` runs ahead of
     compositor = pilot.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
     while compositor.size != size:
-        await pilot.pause(POLL_SECONDS)
-    await settle()
+        await asyncio.sleep(POLL_SECONDS)
+        await settle()
 
 
 @pytest.fixture
