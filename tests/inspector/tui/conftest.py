@@ -51,6 +51,7 @@ class Agent:
     canceled: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
     stop: Callable[[], None] = lambda: None
+    is_gone: Callable[[], bool] = lambda: False
 
     def card(self) -> Json:
         return {
@@ -162,6 +163,7 @@ async def agent() -> AsyncIterator[Agent]:
 
         agent.stop = stop
         serving = asyncio.create_task(server.serve(sockets=[listener]))
+        agent.is_gone = serving.done
         yield agent
         stop()
         agent.gate.set()

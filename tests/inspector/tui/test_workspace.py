@@ -153,6 +153,7 @@ async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: 
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         agent.stop()
+        await until(pilot, agent.is_gone)
         await type_text(pilot, "hello")
         await pilot.press("enter")
         await until(pilot, lambda: "✗" in text_of(pilot, Conversation))
@@ -184,7 +185,7 @@ async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("h", "i", "enter")
-        await until(pilot, lambda: "hi" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "Which account?" in text_of(pilot, Conversation))
         await pilot.press("up")
         assert composer(pilot).prompt.text == "hi"
 
