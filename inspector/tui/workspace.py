@@ -127,7 +127,9 @@ class Workspace(Screen[None]):
         self._frames.take(entry)
 
     def draw_now(self) -> None:
-        self._frames.draw(partial(draw_board, self))
+        # no longer shown when its parts go, one by one
+        if self.display:
+            self._frames.draw(partial(draw_board, self))
 
     def show_credentials(self) -> None:
         """Tell how long the token is valid."""
