@@ -78,14 +78,15 @@ async def test_a_missing_token_is_asked_for(protected_bank: str, until: Until) -
     app = InspectorApp(protected_bank, Connection(is_saved=False))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
-        assert "no credentials were sent; the agent wants Bearer" in trouble(pilot)
+        wanted = "no credentials were sent; the agent wants Bearer"
+        await until(pilot, lambda: wanted in trouble(pilot))
         typed = app.screen.query_one("#typed", Input)
         assert app.screen.focused is typed
         assert typed.password
         typed.value = token()
         await pilot.press("enter")
         await until(pilot, lambda: is_connected(pilot))
-        assert header(pilot).text.startswith("token expires in")
+        await until(pilot, lambda: header(pilot).text.startswith("token expires in"))
         assert not isinstance(app.screen, SecretScreen)
 
 
@@ -121,7 +122,7 @@ async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until:
     app = InspectorApp(protected_bank, connection)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace) and is_connected(pilot))
-        assert header(pilot).text.startswith("token expires in")
+        await until(pilot, lambda: header(pilot).text.startswith("token expires in"))
         session = workspace_of(pilot).session
         assert session is not None
         # one that runs out while a loaded machine still connects would never connect
@@ -130,7 +131,7 @@ async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until:
         await pilot.press("i", *"balance", "enter")
         await until(pilot, lambda: workspace_of(pilot).board.chat[-1:] and refused(pilot))
         await pilot.press("escape", "K")
-        assert notice(pilot).startswith("new token, expires in")
+        await until(pilot, lambda: notice(pilot).startswith("new token, expires in"))
         await pilot.press("r")
         await until(pilot, lambda: any("account" in text for text in said(pilot)))
 
@@ -161,9 +162,9 @@ async def test_a_token_is_made_in_the_dialog(
         fill(pilot, key="${BANK_SECRET}")
         await pilot.press("enter")
         await until(pilot, lambda: is_connected(pilot))
-        assert header(pilot).text.startswith("token expires in")
+        await until(pilot, lambda: header(pilot).text.startswith("token expires in"))
         await pilot.press("escape", "K")
-        assert notice(pilot).startswith("new token, expires in")
+        await until(pilot, lambda: notice(pilot).startswith("new token, expires in"))
 
 
 def fill(pilot: Pilot[int], **values: str) -> None:
@@ -214,7 +215,7 @@ async def test_an_api_key_takes_the_place_of_the_token(protected_bank: str, unti
         session = workspace_of(pilot).session
         assert session is not None
         assert session.credentials == (("X-Bank", "Key s3cret-api-key"),)
-        assert notice(pilot) == "new credentials; r resends"
+        await until(pilot, lambda: notice(pilot) == "new credentials; r resends")
 
 
 @pytest.mark.anyio
