@@ -202,7 +202,8 @@ async def test_app_ends_when_its_terminal_has_gone(agent: "Agent") -> None:
     async with terminal(agent.url) as left:
         await settle(lambda: ended() == 1)
         left.hang_up()
-        assert await left.process.wait() == 0
+        # Python ends with 120 where its own last flush finds no terminal
+        assert await left.process.wait() in (0, 120)
 
 
 @pytest.mark.req("SESS-1")
