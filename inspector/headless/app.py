@@ -13,6 +13,7 @@ from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.headless.connection_flags import connection_of
+from inspector.headless.printing import print_aside
 from inspector.headless.targets import use_saved_target
 from inspector.settings import Connection
 
@@ -41,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     from inspector.tui.app import run as run_app
 
-    return run_app(arguments.target, connection, session, arguments.project, resolve)
+    status = run_app(arguments.target, connection, session, arguments.project, resolve)
+    # what a terminal that has gone did not take must not fail once more at the exit
+    print_aside()
+    return status
 
 
 def _with_mock(connection: Connection, arguments: argparse.Namespace) -> Connection:
