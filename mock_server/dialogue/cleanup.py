@@ -21,6 +21,7 @@ from mock_server.dialogue.commands import (
 )
 from mock_server.dialogue.events import Frame, FrameType
 from mock_server.dialogue.filling import fill
+from mock_server.dialogue.guards import can_start, why_closed
 from mock_server.dialogue.model import CollectStep, Json
 from mock_server.dialogue.plan import Plan, Situation
 from mock_server.dialogue.stack import (
@@ -134,7 +135,7 @@ def _settled(situation: Situation, command: Command) -> Command:
 
 def _is_option(situation: Situation, flow_id: str) -> bool:
     flow = situation.assistant.flows.get(flow_id)
-    return flow is not None and not flow.is_pattern and situation.can_start(flow)
+    return flow is not None and not flow.is_pattern and can_start(flow, situation.state.slots)
 
 
 def _is_interrupting(situation: Situation) -> bool:
@@ -167,7 +168,7 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
     flow = situation.assistant.flows.get(command.flow_id)
     if flow is None or (flow.is_pattern and not command.is_trigger):
         plan.drop(command, "there is no such flow")
-    elif not command.is_trigger and (closed := situation.why_closed(flow)):
+    elif not command.is_trigger and (closed := why_closed(flow, situation.state.slots)):
         plan.drop(command, closed)
     elif flow.is_pattern:
         plan.patterns.append(command)

@@ -2,6 +2,7 @@
 
 from mock_server.dialogue.answers import NO_CHOICE
 from mock_server.dialogue.commands import SetSlot
+from mock_server.dialogue.guards import can_start
 from mock_server.dialogue.model import Json, Slot, SlotFiller, SlotType
 from mock_server.dialogue.plan import Plan, Situation
 from mock_server.dialogue.slots import coerce_said
@@ -62,7 +63,7 @@ def _collected(situation: Situation, plan: Plan) -> set[str]:
 
 def _is_startable_slot(situation: Situation, name: str) -> bool:
     flows = situation.assistant.index.by_slot.get(name, ())
-    return any(situation.can_start(flow) for flow in flows)
+    return any(can_start(flow, situation.state.slots) for flow in flows)
 
 
 def _is_correction(situation: Situation, plan: Plan, name: str) -> bool:

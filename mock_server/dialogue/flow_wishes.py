@@ -3,10 +3,10 @@
 from mock_server.dialogue import answers, phrases
 from mock_server.dialogue.commands import Clarify, Command, SetSlot, StartFlow
 from mock_server.dialogue.flow_matching import FlowMatch
+from mock_server.dialogue.guards import can_start
 from mock_server.dialogue.hearing import Hearing
 from mock_server.dialogue.lexicon import WORD
 from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
-from mock_server.dialogue.wish import can_start
 
 CLEAR_WORDS = 2
 

@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, SetSlot
-from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import CommandDropped
-from mock_server.dialogue.model import Flow, Json
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.stack import Stack, active_group
 from mock_server.dialogue.state import DialogueState
-from mock_server.dialogue.templates import Document
-from mock_server.errors import ConditionError, TemplateFailed
 
 
 @dataclass(slots=True)
@@ -59,19 +56,6 @@ class Situation:
     @property
     def stack(self) -> Stack:
         return self.state.stack
-
-    def can_start(self, flow: Flow) -> bool:
-        return not self.why_closed(flow)
-
-    def why_closed(self, flow: Flow) -> str:
-        """Why the guard of `flow` lets no command start it; empty if it does."""
-        if flow.guard is None:
-            return ""
-        document: Document = {"slots": self.state.slots, "context": {}}
-        try:
-            return "" if evaluate(flow.guard, document) else "the flow's condition does not hold"
-        except (ConditionError, TemplateFailed) as error:
-            return f"the flow's condition cannot be evaluated: {error}"
 
     def staying(self, plan: Plan) -> Stack:
         """The stack without what the message cancels."""

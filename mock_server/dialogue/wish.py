@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.flow_matching import ENOUGH, FlowMatch, best, rank
-from mock_server.dialogue.model import Flow, Json
-from mock_server.errors import ConditionError, TemplateFailed
+from mock_server.dialogue.guards import can_start
+from mock_server.dialogue.model import Json
 from mock_server.records import record
 
 
@@ -35,13 +34,3 @@ def wish(assistant: Assistant, slots: Mapping[str, Json], text: str) -> Wish:
         top = open_matches[0]
         return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
     return Wish((), "no word of it belongs to a flow")
-
-
-def can_start(flow: Flow, slots: Mapping[str, Json]) -> bool:
-    """Whether the flow's guard holds; one that cannot be evaluated does not."""
-    if flow.guard is None:
-        return True
-    try:
-        return evaluate(flow.guard, {"slots": slots, "context": {}})
-    except (ConditionError, TemplateFailed):
-        return False
