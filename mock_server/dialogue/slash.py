@@ -22,6 +22,7 @@ from mock_server.dialogue.commands import (
 from mock_server.dialogue.model import Json
 
 INVALID_INTENT = "cannot_handle_invalid_intent"
+UNKNOWN = (CannotHandle(INVALID_INTENT),)
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
 SEPARATOR = re.compile(r"([;\n])")
 # `/CancelFlow` is an intent that no flow is likely to have, and means the command (flows.md §7).
@@ -44,22 +45,26 @@ def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], st
         return (), "it does not begin with a slash"
     commands: list[Command] = []
     reasons: list[str] = []
-    for part in _parts(text.rstrip("; \n")):
-        read, reason = _read_one(part.lstrip().removeprefix("/").strip(), assistant)
+    for source in messages_in(text):
+        read, reason = _read_one(source, assistant)
         commands.extend(read)
         reasons.append(reason)
     return tuple(commands), "; ".join(reasons)
 
 
-def _parts(text: str) -> list[str]:
-    """The messages in `text`: a separator that no slash follows belongs to the message."""
+def messages_in(text: str) -> list[str]:
+    """The messages in `text`, which begins with a slash, each without its own.
+
+    A separator that no slash follows belongs to the message before it.
+    """
     parts: list[list[str]] = []
-    for piece in SEPARATOR.split(text):
+    for piece in SEPARATOR.split(text.rstrip("; \n")):
         if piece.lstrip().startswith("/"):
             parts.append([piece])
         else:
             parts[-1].append(piece)
-    return ["".join(pieces).strip("; \n") for pieces in parts]
+    messages = ("".join(pieces).strip("; \n") for pieces in parts)
+    return [message.lstrip().removeprefix("/").strip() for message in messages]
 
 
 def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:
@@ -68,16 +73,16 @@ def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], s
             return parse_set_slots(source), "it sets slots"
         intent = INTENT.fullmatch(source)
         if intent is not None:
-            return _by_intent(intent[1], intent[2], assistant)
+            return by_intent(intent[1], intent[2], assistant)
         return (parse_command(source),), "it is a command of the mock"
     except CommandSyntaxError as error:
-        return (CannotHandle(INVALID_INTENT),), str(error)
+        return UNKNOWN, str(error)
 
 
-def _by_intent(
+def by_intent(
     name: str, entities: str | None, assistant: Assistant
 ) -> tuple[tuple[Command, ...], str]:
-    """What intent `name` starts, with the slots that its entities fill."""
+    """What intent `name` starts, with the slots that its entities fill; else UNKNOWN."""
     if name in SESSION_INTENTS:
         return (SESSION_INTENTS[name],), f"intent {name!r} is Rasa's own"
     flow = assistant.index.by_intent.get(name)
@@ -86,7 +91,7 @@ def _by_intent(
         return commands, f"intent {name!r} starts {flow.id!r}"
     if name in BARE_COMMANDS and entities is None:
         return (parse_command(f"{name}()"),), "it is a command of the mock"
-    return (CannotHandle(INVALID_INTENT),), f"no flow has the nlu_trigger {name!r}"
+    return UNKNOWN, f"no flow has the nlu_trigger {name!r}"
 
 
 def _entity_slots(entities: str | None, assistant: Assistant) -> tuple[SetSlot, ...]:

@@ -11,7 +11,7 @@ from mock_server.dialogue.command_language import (
 )
 from mock_server.dialogue.commands import SetSlot, StartFlow
 from mock_server.dialogue.model import SlotType
-from mock_server.dialogue.slash import INTENT, SESSION_INTENTS
+from mock_server.dialogue.slash import INTENT, UNKNOWN, by_intent, messages_in
 from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.findings import Findings, suggestion
@@ -30,37 +30,41 @@ def check_payload(mention: Mention, assistant: Assistant, found: Findings) -> No
         return
     if not payload.startswith("/") or HOLE.search(payload):
         return
-    source = payload.removeprefix("/").replace("{{", "{").replace("}}", "}")
+    for source in messages_in(payload.replace("{{", "{").replace("}}", "}")):
+        _check_message(source, mention, assistant, found)
+
+
+def _check_message(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:
     if is_set_slots(source):
         _check_set_slots(source, mention, assistant, found)
-        return
-    intent = INTENT.fullmatch(source)
-    if intent is None:
+    elif intent := INTENT.fullmatch(source):
+        _check_intent(intent[1], intent[2], mention, assistant, found)
+    else:
         _check_command(source, mention, assistant, found)
-        return
-    triggers = {name for flow in assistant.flows.values() for name in flow.nlu_triggers}
-    if intent[1] not in triggers | SESSION_INTENTS.keys():
-        text = f"{by} sends intent {intent[1]!r}, which is no flow's nlu_trigger"
-        found.fault(place, "response.unknown_intent", text, suggestion(intent[1], triggers))
+
+
+def _check_intent(
+    name: str, entities: str | None, mention: Mention, assistant: Assistant, found: Findings
+) -> None:
+    understood, _ = by_intent(name, entities, assistant)
+    if understood == UNKNOWN:
+        text = f"{mention.by} sends intent {name!r}, which is no flow's nlu_trigger"
+        mend = suggestion(name, assistant.index.by_intent)
+        found.fault(mention.location, "response.unknown_intent", text, mend)
 
 
 def _check_command(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:
-    """A command of the mock, or several with `;` between them, each with a slash."""
-    for part in re.split(r"[;\n]\s*/", source.rstrip("; \n")):
-        if is_set_slots(part):
-            _check_set_slots(part, mention, assistant, found)
-            continue
-        try:
-            command = parse_command(part)
-        except CommandSyntaxError:
-            text = f"{mention.by} sends {'/' + part!r}, which is no slash message"
-            mend = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
-            found.fault(mention.location, "response.payload", text, mend)
-            continue
-        if isinstance(command, StartFlow) and command.flow_id not in assistant.flows:
-            text = f"{mention.by} starts flow {command.flow_id!r}, which no file has"
-            mend = suggestion(command.flow_id, assistant.flows)
-            found.fault(mention.location, "response.unknown_flow", text, mend)
+    try:
+        command = parse_command(source)
+    except CommandSyntaxError:
+        text = f"{mention.by} sends {'/' + source!r}, which is no slash message"
+        mend = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
+        found.fault(mention.location, "response.payload", text, mend)
+        return
+    if isinstance(command, StartFlow) and command.flow_id not in assistant.flows:
+        text = f"{mention.by} starts flow {command.flow_id!r}, which no file has"
+        mend = suggestion(command.flow_id, assistant.flows)
+        found.fault(mention.location, "response.unknown_flow", text, mend)
 
 
 def _check_set_slots(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:

@@ -40,6 +40,7 @@ responses:
         ("/SetSlots colour=red", "response.payload"),
         ("/StartFlow(pya)", "response.unknown_flow"),
         ("/StartFlow(pay); /SetSlots(colour=blue)", "response.payload"),
+        ("/SetSlots(colour=red); /pay_bil", "response.unknown_intent"),
     ],
 )
 def test_payload_that_nothing_understands_is_a_problem(
@@ -58,6 +59,8 @@ def test_payload_that_nothing_understands_is_a_problem(
         "/restart",
         "/StartFlow(pay)",
         "/StartFlow(pay); /SetSlots(colour=red)",
+        "/SetSlots(colour=red); /pay_bill",
+        "/CancelFlow",
         "red",
     ],
 )
