@@ -187,8 +187,10 @@ def _check_startable(flow: Flow, is_begun: bool, found: Findings) -> None:
 
 def _check_pattern(flow: Flow, is_begun: bool, found: Findings) -> None:
     """A pattern is begun by what happens, and only those that Rasa knows are."""
+    if is_begun or flow.nlu_triggers or not flow.is_pattern:
+        return
     known = {*builtin(LATEST).flows, EXTERNAL_AGENT}
-    if flow.is_pattern and not (is_begun or flow.nlu_triggers or flow.id in known):
+    if flow.id not in known:
         text = f"flow {flow.id!r} never starts: Rasa has no pattern of this name"
         found.warn(flow.location, "flow.never_starts", text, suggestion(flow.id, known))
 
