@@ -9,10 +9,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def check(*arguments: str | Path) -> str:
-    """What `scripts/requirements --check` finds fault with."""
+def run_check(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, ROOT / "scripts" / "requirements", "--check", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False).stderr
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def check(*arguments: str | Path) -> str:
+    """The problems that `scripts/requirements --check` reports."""
+    return run_check(*arguments).stderr
 
 
 @pytest.fixture
@@ -35,8 +39,35 @@ def test_every_id_is_proved_and_the_page_is_true() -> None:
 
 
 @pytest.mark.shared
-def test_ids_are_those_of_the_specification(shared: Path) -> None:
+def test_every_id_is_in_the_specification(shared: Path) -> None:
     assert check("--specification", shared / "spec") == ""
+
+
+@pytest.mark.parametrize(
+    ("page", "printed", "problems"),
+    [
+        (
+            "- X-1 one\n- X-2 two\n",
+            "server.md: X-2 is new: add it to tests/specification.toml\n",
+            "",
+        ),
+        (
+            "- X-2 two\n",
+            "server.md: X-2 is new",
+            "tests/specification.toml: X-1 is not in server.md",
+        ),
+    ],
+)
+def test_new_id_is_reported_and_a_missing_one_is_an_error(
+    checkout: Path, tmp_path: Path, page: str, printed: str, problems: str
+) -> None:
+    folder = tmp_path / "spec"
+    folder.mkdir()
+    (folder / "server.md").write_text(page)
+    run = run_check("--root", checkout, "--specification", folder)
+    assert run.stdout.startswith(printed)
+    assert run.stderr.startswith(problems)
+    assert run.returncode == bool(problems)
 
 
 def test_page_names_the_tests(checkout: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inspector.core.following.pace import Pace, next_delay
 
 
-@pytest.mark.req("COMP-3", "ORCH-4")
+@pytest.mark.req("COMP-3")
 def test_polling_is_that_of_the_orchestrator() -> None:
     delays: list[float] = []
     while (delay := next_delay(Pace(), len(delays), sum(delays))) is not None:

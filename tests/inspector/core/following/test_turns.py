@@ -145,7 +145,7 @@ def purposes(session: Session) -> list[str]:
 # Polling
 
 
-@pytest.mark.req("ORCH-4")
+@pytest.mark.req("COMP-3")
 async def test_a_task_is_polled_until_it_rests() -> None:
     clock = Clock()
     agent = Agent(
@@ -181,7 +181,7 @@ async def test_what_another_way_has_told_is_polled_once_all_the_same() -> None:
     assert purposes(session) == ["stream", "poll"]
 
 
-@pytest.mark.req("ORCH-4")
+@pytest.mark.req("COMP-3")
 async def test_polling_ends_with_its_time() -> None:
     clock = Clock()
     agent = Agent(message_send=[task("submitted")], tasks_get=[task("working")])
