@@ -7,7 +7,7 @@ from typing import TypeAlias
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.stubs import Stub
 from mock_server.errors import Location
-from mock_server.project.mentions import Mention
+from mock_server.project.findings import Mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from mock_server.e2e.model import (
 )
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.condition_check import check_condition
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.payloads import check_payload
 from mock_server.project.values import check_value
 

@@ -18,8 +18,7 @@ from mock_server.e2e.model import (
     UserStep,
     Values,
 )
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.nodes import ListNode, MapNode, Node, plain
 from mock_server.project.reading import (
     as_bool,

@@ -17,8 +17,7 @@ from mock_server.dialogue.model import (
 from mock_server.errors import NOWHERE, Location
 from mock_server.project.agent_config import DeclaredAgent
 from mock_server.project.circumstances import read_when
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import ListNode, Node
 from mock_server.project.reading import as_bool, as_items, as_json, as_map, as_text
 from mock_server.project.stubs import refuse_unknown_keys

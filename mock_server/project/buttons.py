@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from mock_server.dialogue.model import Button
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node
 from mock_server.project.reading import as_items, as_map, as_text
 

@@ -2,8 +2,7 @@
 
 import re
 
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import MapNode
 from mock_server.project.reading import as_text
 

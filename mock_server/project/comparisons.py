@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from mock_server.dialogue.model import Slot, SlotType
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention
+from mock_server.project.findings import Findings, Mention, suggestion
 
 COMPARISON = re.compile(
     r"\bslots\.(?P<slot>\w+)\s*(?P<operator>is\s+not\b|is\b|[!=]=|[<>]=?|=)\s*"

@@ -9,8 +9,7 @@ from mock_server.dialogue.templates import check_template
 from mock_server.errors import ConditionError, TemplateFailed
 from mock_server.project.comparisons import check_comparisons
 from mock_server.project.condition_syntax import explain
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\{[^}]*\}")
 NAME = re.compile(r"[A-Za-z_][\w.]*")

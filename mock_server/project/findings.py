@@ -1,10 +1,13 @@
-"""The problems met while a project is read, collected so that all are reported at once."""
+"""What reading a project collects: its problems, and the names that are checked when all is read."""
 
 import re
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rapidfuzz import fuzz, process
 
+from mock_server.dialogue.model import Json
 from mock_server.errors import Location, Problem, Severity
 
 NEAR = 60
@@ -59,3 +62,35 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """The mending half of a message about an unknown `name`; empty if nothing is near."""
     near = nearest(name, known)
     return f"did you mean {str(near)!r}?" if near else ""
+
+
+class MentionKind(StrEnum):
+    SLOT = "slot"
+    VALUE = "value"
+    RESPONSE = "response"
+    ACTION = "action"
+    FLOW = "flow"
+    CONDITION = "condition"
+    GUARD = "guard"
+    PAYLOAD = "payload"
+    TEXT = "text"
+    TEMPLATE = "template"
+    LANGUAGE = "language"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`name` is the source of a condition, a button's payload, a text with holes, or Jinja.
+
+    `by` tells who mentions it, for a message.
+
+    `own_slot` is the one slot that the condition of a rejection may look at. `value` is what the
+    slot `name` is to get.
+    """
+
+    kind: MentionKind
+    name: str
+    location: Location
+    by: str
+    own_slot: str | None = None
+    value: Json = None

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from mock_server.dialogue.model import PATTERN_PREFIX, Flow, Slot
 from mock_server.errors import Location
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import MapNode, Node, ScalarNode
 from mock_server.project.reading import (
     as_bool,

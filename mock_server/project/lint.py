@@ -19,8 +19,7 @@ from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
 from mock_server.project.builtin import LATEST, builtin
 from mock_server.project.condition_check import check_condition
-from mock_server.project.findings import Findings, nearest, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 from mock_server.project.payloads import check_payload
 from mock_server.project.values import check_value
 

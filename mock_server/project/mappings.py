@@ -1,8 +1,7 @@
 """Who fills a slot: its `mappings` (flows.md §4.1)."""
 
 from mock_server.dialogue.model import SlotFiller
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import as_text
 

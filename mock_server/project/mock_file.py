@@ -15,9 +15,8 @@ from mock_server.project.action_server import read_choice
 from mock_server.project.agents import read_scripts, read_tools
 from mock_server.project.builtin import PROFILES
 from mock_server.project.faults import read_faults
-from mock_server.project.findings import Findings
+from mock_server.project.findings import Findings, Mention
 from mock_server.project.language_model import read_language_model
-from mock_server.project.mentions import Mention
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import as_map, as_text
 from mock_server.project.stubs import read_stubs, refuse_unknown_keys

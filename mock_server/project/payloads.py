@@ -14,8 +14,7 @@ from mock_server.dialogue.model import SlotType
 from mock_server.dialogue.slash import INTENT, UNKNOWN, by_intent, messages_in
 from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention
+from mock_server.project.findings import Findings, Mention, suggestion
 
 HOLE = re.compile(r"(?<!\{)\{[A-Za-z_][\w.]*\}(?!\})")
 

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.project.findings import Findings, nearest
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, nearest
 
 
 def check_references(

@@ -7,8 +7,7 @@ from mock_server.dialogue.model import Variation
 from mock_server.dialogue.responses import CHANNEL
 from mock_server.errors import Location
 from mock_server.project.buttons import read_buttons, read_translated_buttons
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import (
     as_items,

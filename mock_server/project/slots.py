@@ -5,9 +5,8 @@ from dataclasses import replace
 from mock_server.dialogue.model import Json, Rejection, Slot, SlotType, SlotValidation
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.mappings import read_action_every_turn, read_filler
-from mock_server.project.mentions import Mention, MentionKind
 from mock_server.project.nodes import MapNode, Node
 from mock_server.project.reading import (
     as_bool,

@@ -19,8 +19,7 @@ from mock_server.dialogue.model import (
 )
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import (
     as_bool,

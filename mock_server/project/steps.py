@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from mock_server.dialogue.model import END, Branch, Slot, Step
 from mock_server.errors import Location
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode
 from mock_server.project.reading import as_map, as_text, kind_of
 from mock_server.project.step_kinds import KINDS, build

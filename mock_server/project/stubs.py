@@ -8,8 +8,7 @@ from mock_server.dialogue.stubs import Stub, StubBranch
 from mock_server.project import reading
 from mock_server.project.buttons import read_buttons
 from mock_server.project.circumstances import read_match, read_when
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import ListNode, MapNode, Node
 from mock_server.project.reading import (
     as_items,

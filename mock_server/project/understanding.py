@@ -4,8 +4,7 @@ from mock_server.dialogue.assistant import UnderstandRule
 from mock_server.dialogue.command_language import HOLE, CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.project.circumstances import read_match, read_when
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind
 from mock_server.project.nodes import Node
 from mock_server.project.reading import as_items, as_map, as_number, as_text, as_texts
 from mock_server.project.stubs import refuse_unknown_keys

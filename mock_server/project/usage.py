@@ -9,8 +9,7 @@ from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import CollectStep, Json, Variation
 from mock_server.dialogue.templates import HOLE
 from mock_server.project.domain import Domain
-from mock_server.project.findings import Findings, nearest, suggestion
-from mock_server.project.mentions import Mention, MentionKind
+from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 
 WORD = re.compile(r"\w+")
 SLOT = re.compile(r"\bslots\.(\w+)")

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from mock_server.dialogue.model import Slot
 from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue
-from mock_server.project.findings import Findings
-from mock_server.project.mentions import Mention
+from mock_server.project.findings import Findings, Mention
 
 
 def check_value(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
