@@ -16,7 +16,7 @@ from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.events import ActionRequested, Listened
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 SYLLABLES = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "to", "vi", "zu")
 FEW, MANY = 10, 1000

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from mock_server.errors import Problem, ProjectError, Severity
 from mock_server.printing import print_lines
-from mock_server.project.assemble import sorted_problems
-from mock_server.project.load import load_assistant
+from mock_server.project.load import load_assistant, sorted_problems
 
 EXIT_PROBLEMS = 1
 EXIT_UNREADABLE = 2

@@ -21,8 +21,7 @@ from mock_server.garbage import settle_garbage
 from mock_server.llm.opening import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.printing import complain, print_lines
-from mock_server.project.load import Project, content_hash, load_project
-from mock_server.project.model import load_model
+from mock_server.project.load import Project, content_hash, load_model, load_project
 from mock_server.push.opening import open_notifier
 from mock_server.service.brain import Brain
 from mock_server.service.feed import Feed

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mock_server.dialogue.model import Json
-from mock_server.project.model import Model
+from mock_server.project.load import Model
 from mock_server.service.service import Service
 from mock_server.web.app import Page
 from mock_server.web.management import status

@@ -16,15 +16,12 @@ from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.stubs import Stubs, UnstubbedActions, stubs_for_case
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
-from mock_server.e2e.junit import as_xml
 from mock_server.e2e.model import Case
-from mock_server.e2e.report import Report, as_json, as_lines
-from mock_server.e2e.results import CaseResult, Outcome, play
+from mock_server.e2e.report import CaseResult, Outcome, Report, as_json, as_lines, as_xml, play
 from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
 from mock_server.printing import complain, print_lines
-from mock_server.project.assemble import sorted_problems
 from mock_server.project.findings import Findings
-from mock_server.project.load import Project, load_assistant
+from mock_server.project.load import Project, load_assistant, sorted_problems
 
 EXIT_FAILED = 1
 EXIT_UNREADABLE = 2

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.project.auth import ALGORITHMS, JWT_KEYS
-from mock_server.project.endpoints import KEYS
+from mock_server.project.endpoints import ALGORITHMS, JWT_KEYS, KEYS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")

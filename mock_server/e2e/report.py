@@ -1,21 +1,213 @@
-"""The results of test cases, as people and as programs read them."""
+"""Test cases played against a conversation, and their results as people and programs read them."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Protocol, assert_never
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     ActionExecuted,
+    BotUttered,
     CommandDropped,
     Event,
+    FlowCancelled,
     FlowCompleted,
     FlowStarted,
+    SlotSet,
     Understood,
     Warned,
 )
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN
-from mock_server.e2e.results import CaseResult, Failure, Outcome
-from mock_server.e2e.spelling import spell, spell_event
-from mock_server.tasks.trace import spell_command
+from mock_server.e2e.assertions import observe, unmet
+from mock_server.e2e.model import (
+    ActionRuns,
+    BotDoesNotSay,
+    BotSays,
+    Case,
+    ClarificationOffers,
+    Demand,
+    Expectation,
+    ExpectedButton,
+    FlowCompletes,
+    FlowIsCancelled,
+    FlowStarts,
+    JudgeNeeded,
+    Saying,
+    SlotChange,
+    SlotIsNotSet,
+    SlotIsSet,
+)
+from mock_server.errors import Location
+from mock_server.tasks.trace import TracedTurn, spell_command
+from mock_server.xml_text import xml_text
+
+SESSION_START = "(start of the session)"
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Partner(Protocol):
+    """Whoever is tested: holds a conversation."""
+
+    def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
+        """Start the session, then write `slots`."""
+        ...
+
+    def say(self, text: str, metadata: Mapping[str, Json]) -> TracedTurn:
+        """The turn that `text` begins."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The turn in which a case went wrong: what the user said, what was missed, what came.
+
+    `misplaced` are those of the missed that came, but not in the order that the case demands.
+    """
+
+    said: str
+    location: Location
+    missed: tuple[Expectation, ...]
+    observed: tuple[Event, ...]
+    turn: TracedTurn
+    misplaced: tuple[Expectation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """`judged` are the expectations that only a language model could judge."""
+
+    case: Case
+    failure: Failure | None = None
+    judged: tuple[Expectation, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """A case of which a part could not be checked is not called passed."""
+        if self.failure:
+            return Outcome.FAILED
+        return Outcome.SKIPPED if self.judged else Outcome.PASSED
+
+
+def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
+    """Say what the case says, as far as the first turn that does not bring what it should."""
+    judged = tuple(
+        expectation
+        for step in case.steps
+        for expectation in step.expectations
+        if isinstance(expectation.demand, JudgeNeeded)
+    )
+    opened = partner.begin(case.slots)
+    observed = observe(assistant, opened.before, opened.events)
+    missed = unmet(case.opening, observed, assistant)
+    if missed:
+        failure = Failure(SESSION_START, case.location, missed, observed, opened)
+        return CaseResult(case, failure, judged)
+    for step in case.steps:
+        turn = partner.say(step.text, step.metadata)
+        observed = observe(assistant, turn.before, turn.events)
+        missed = unmet(step.expectations, observed, assistant, is_ordered=step.is_ordered)
+        if missed:
+            absent = unmet(missed, observed, assistant)
+            misplaced = tuple(one for one in missed if one not in absent)
+            failure = Failure(step.text, step.location, missed, observed, turn, misplaced)
+            return CaseResult(case, failure, judged)
+    return CaseResult(case, None, judged)
+
+
+def spell(demand: Demand) -> str:
+    """A demand on one line, e.g. `slot_was_set: amount = 50`."""
+    match demand:
+        case BotSays(saying=saying):
+            return _spell_saying("bot_uttered", "utter", saying)
+        case BotDoesNotSay(saying=saying):
+            return _spell_saying("bot_did_not_utter", "bot_did_not_utter", saying)
+        case SlotIsSet(change=change):
+            return f"slot_was_set: {_change(change)}"
+        case SlotIsNotSet(change=change):
+            return f"slot_was_not_set: {_change(change)}"
+        case FlowStarts(flow_ids=flow_ids):
+            return f"flow_started: {' or '.join(flow_ids)}"
+        case FlowCompletes(flow_id=flow_id, step_id=step_id):
+            return f"flow_completed: {_at(flow_id, step_id)}"
+        case FlowIsCancelled(flow_id=flow_id, step_id=step_id):
+            return f"flow_cancelled: {_at(flow_id, step_id)}"
+        case ClarificationOffers(flows=flows, is_any_enough=is_any_enough):
+            return (
+                f"pattern_clarification_contains: {(' or ' if is_any_enough else ', ').join(flows)}"
+            )
+        case ActionRuns(name=name):
+            return f"action_executed: {name}"
+        case JudgeNeeded(assertion=assertion):
+            return assertion
+        case _:
+            assert_never(demand)
+
+
+def spell_event(event: Event) -> str | None:
+    """An event as the test files would ask for it; None for those they cannot ask for."""
+    match event:
+        case BotUttered(text=text, response=response, buttons=buttons):
+            said = f"bot: {_quoted(text)}" + (f" ({response})" if response else "")
+            titles = ", ".join(_quoted(button.title) for button in buttons)
+            return f"{said} [{titles}]" if titles else said
+        case SlotSet(name=name, value=value):
+            return f"slot_was_set: {name} = {_quoted(value)}"
+        case FlowStarted(flow_id=flow_id):
+            return f"flow_started: {flow_id}"
+        case FlowCompleted(flow_id=flow_id, step_id=step_id):
+            return f"flow_completed: {_at(flow_id, step_id)}"
+        case FlowCancelled(flow_id=flow_id, step_id=step_id):
+            return f"flow_cancelled: {_at(flow_id, step_id)}"
+        case ActionExecuted(name=name, failure=failure):
+            return f"action_executed: {name}" if failure is None else f"action {name} failed"
+        case _:
+            return None
+
+
+def _spell_saying(key: str, short: str, saying: Saying) -> str:
+    match saying:
+        case Saying(text=str(text)):
+            return f"bot: {_quoted(text)}"
+        case Saying(response=str(response), pattern=None, buttons=None):
+            return f"{short}: {response}"
+        case _:
+            parts = [
+                f"utter_name {saying.response}" if saying.response is not None else "",
+                f"text_matches {_quoted(saying.pattern)}" if saying.pattern is not None else "",
+                f"buttons {_buttons(saying.buttons)}" if saying.buttons is not None else "",
+            ]
+            return f"{key}: {', '.join(part for part in parts if part)}"
+
+
+def _buttons(buttons: tuple[ExpectedButton, ...]) -> str:
+    spelled = (
+        _quoted(button.title) + (f" ({button.payload})" if button.payload is not None else "")
+        for button in buttons
+    )
+    return f"[{', '.join(spelled)}]"
+
+
+def _change(change: SlotChange) -> str:
+    return f"{change.name} = {_quoted(change.value)}" if change.has_value else change.name
+
+
+def _at(flow_id: str, step_id: str | None) -> str:
+    return flow_id if step_id is None else f"{flow_id} at {step_id}"
+
+
+def _quoted(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
 
 MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.SKIPPED: "-"}
 ASKING = frozenset({COLLECT_PATTERN, VALIDATE_PATTERN})
@@ -134,3 +326,47 @@ def _case(result: CaseResult, seconds: float) -> dict[str, object]:
             "trace": list(trace_lines(failure.turn.events)),
         }
     return encoded
+
+
+def as_xml(report: Report) -> str:
+    """One `testsuite` a file, one `testcase` a case."""
+    root = Element("testsuites", _totals(report))
+    timed = zip(report.results, report.seconds, strict=True)
+    for file, of_file in groupby(timed, key=lambda pair: pair[0].case.location.file):
+        results, seconds = zip(*of_file, strict=True)
+        suite = SubElement(
+            root, "testsuite", _totals(Report(results, seconds)), name=xml_text(file)
+        )
+        for result, took in zip(results, seconds, strict=True):
+            _add_case(suite, result, took)
+    indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _totals(report: Report) -> dict[str, str]:
+    return {
+        "tests": str(len(report.results)),
+        "failures": str(report.count(Outcome.FAILED)),
+        "errors": "0",
+        "skipped": str(report.count(Outcome.SKIPPED)),
+        "time": f"{sum(report.seconds):.6f}",
+    }
+
+
+def _add_case(suite: Element, result: CaseResult, seconds: float) -> None:
+    case = result.case
+    element = SubElement(
+        suite,
+        "testcase",
+        name=xml_text(case.name),
+        classname=xml_text(case.location.file),
+        file=xml_text(case.location.file),
+        line=str(case.location.line),
+        time=f"{seconds:.6f}",
+    )
+    if result.failure:
+        missed = "; ".join(spell(expectation.demand) for expectation in result.failure.missed)
+        failure = SubElement(element, "failure", message=xml_text(f"expected {missed}"))
+        failure.text = xml_text("\n".join(failure_lines(result.failure)))
+    elif result.judged:
+        SubElement(element, "skipped", message=xml_text(skip_reason(result)))

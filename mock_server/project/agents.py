@@ -1,49 +1,104 @@
-"""Sub agents: their scripts in mock.yml, and the flows that call them (flows.md §9, §13)."""
+"""Sub agents: their configuration, and the flows that call them (flows.md §1, §9).
+
+Rasa's pages "Overview" and "External Sub Agent".
+"""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mock_server.dialogue.assistant import ToolBranch
-from mock_server.dialogue.model import (
-    AGENT_PREFIX,
-    END,
-    AgentTurnStep,
-    Branch,
-    CallStep,
-    Flow,
-    Json,
-)
+from mock_server.dialogue.model import AGENT_PREFIX, END, AgentTurnStep, Branch, CallStep, Flow
 from mock_server.errors import NOWHERE, Location
-from mock_server.project.agent_config import DeclaredAgent
-from mock_server.project.circumstances import read_when
-from mock_server.project.findings import Findings, Mention, MentionKind
-from mock_server.project.nodes import ListNode, Node
-from mock_server.project.reading import as_bool, as_items, as_json, as_map, as_text
-from mock_server.project.stubs import refuse_unknown_keys
+from mock_server.project.findings import Findings
+from mock_server.project.nodes import VARIABLE, MapNode, Node, as_map, as_number, as_text
 
-TURN_KEYS = ("say", "set", "wait", "complete", "fail")
-TOOL_KEYS = ("when", "result", "fail")
+EXTERNAL = "a2a"
+PROTOCOLS = frozenset({"rasa", EXTERNAL})
+SECONDS = ("max_polling_time", "polling_initial_delay")
+SECRETS = frozenset({"api_key", "token", "client_secret"})
 
 
-def read_scripts(node: Node | None, mentions: list[Mention], found: Findings) -> Mapping[str, Flow]:
-    """`mock.yml: sub_agents`: each script as a flow that the engine runs, by the agent's name."""
-    scripts = as_map(node, found, "sub_agents")
-    if scripts is None:
-        return {}
-    return {
-        name: _script(name, value, scripts.place(name), mentions, found)
-        for name, value in scripts.entries.items()
-    }
+@dataclass(frozen=True, slots=True)
+class DeclaredAgent:
+    """An agent that runs elsewhere is `is_external`: no condition of a flow ends it."""
+
+    name: str
+    description: str
+    location: Location
+    is_external: bool = False
 
 
-def _script(
-    name: str, node: Node, place: Location, mentions: list[Mention], found: Findings
-) -> Flow:
-    items = as_items(node, found, f"the script of sub agent {name!r}")
-    steps = [_turn(name, index, item, mentions, found) for index, item in enumerate(items)]
-    turns = {step.id: step for step in steps if step is not None}
-    return agent_flow(name, turns, place)
+def read_agents(roots: Mapping[str, Node | None], found: Findings) -> Mapping[str, DeclaredAgent]:
+    """The sub agents that the project declares, by name; one that two files have is an error."""
+    agents: dict[str, DeclaredAgent] = {}
+    for file, root in roots.items():
+        node = as_map(root, found, "the config of a sub agent")
+        if node is None:
+            continue
+        agent = as_map(node.entries.get("agent"), found, "agent")
+        if agent is None:
+            text = "the config of a sub agent has no `agent`"
+            mend = "write `agent: {name: …, description: …}`"
+            found.fault(Location(file, 1), "agent.no_agent", text, mend)
+            continue
+        name = as_text(agent.entries.get("name"), found, "name of a sub agent")
+        if name is None:
+            found.error(agent.location, "agent.no_name", "a sub agent has no `name`")
+            continue
+        place = agent.place("name")
+        if name in agents:
+            text = f"sub agent {name!r} is declared twice; first at {agents[name].location}"
+            found.error(place, "agent.duplicate", text, "rename one of the two")
+            continue
+        agents[name] = _declared(name, agent, node, found)
+    return agents
+
+
+def _declared(name: str, agent: MapNode, node: MapNode, found: Findings) -> DeclaredAgent:
+    what = f"sub agent {name!r}"
+    place = agent.place("name")
+    protocol = as_text(agent.entries.get("protocol"), found, f"protocol of {what}") or "rasa"
+    if protocol.lower() not in PROTOCOLS:
+        text = f"{what} has protocol {protocol!r}, expected RASA or A2A"
+        found.fault(agent.place("protocol"), "agent.protocol", text)
+    description = as_text(agent.entries.get("description"), found, f"description of {what}") or ""
+    if not description.strip():
+        text = f"{what} has no `description`, which Rasa requires"
+        found.fault(place, "agent.no_description", text, "say in a sentence what it can do")
+    is_external = protocol.lower() == EXTERNAL
+    settings = as_map(node.entries.get("configuration"), found, f"configuration of {what}")
+    settings = settings or MapNode(place, {}, {})
+    if is_external and "agent_card" not in settings.entries:
+        text = f"{what} has no `agent_card`, which one of protocol A2A requires"
+        mend = "name its file or URL in `configuration`"
+        found.fault(settings.location, "agent.no_card", text, mend)
+    _check_settings(what, settings, found)
+    return DeclaredAgent(name, description.strip(), place, is_external)
+
+
+def _check_settings(what: str, settings: MapNode, found: Findings) -> None:
+    if "module" in settings.entries:
+        text = f"the module of {what} needs Rasa and is ignored: its script runs"
+        found.warn(settings.place("module"), "ignored.agent_module", text)
+    for key in SECONDS:
+        seconds = as_number(settings.entries.get(key), found, f"{key} of {what}")
+        if seconds is not None and not seconds > 0:
+            text = f"{key} of {what} is {seconds:g}, expected more than 0"
+            found.fault(settings.place(key), "agent.seconds", text)
+    auth = as_map(settings.entries.get("auth"), found, f"auth of {what}")
+    if auth is not None:
+        _check_secrets(what, auth, found)
+        oauth = as_map(auth.entries.get("oauth"), found, f"oauth of {what}")
+        _check_secrets(what, oauth or MapNode(auth.location, {}, {}), found)
+
+
+def _check_secrets(what: str, node: MapNode, found: Findings) -> None:
+    for key in sorted(SECRETS & node.entries.keys()):
+        value = as_text(node.entries[key], found, f"{key} of {what}")
+        if value is not None and not VARIABLE.search(value):
+            text = f"{key} of {what} is written out, which Rasa refuses"
+            mend = f'name a variable: {key}: "${{{key.upper()}}}"'
+            found.fault(node.place(key), "agent.plain_secret", text, mend)
 
 
 def agent_flow(
@@ -63,71 +118,6 @@ def agent_flow(
         first_step=ids[0] if ids else END,
         location=place,
     )
-
-
-def _turn(
-    name: str, index: int, item: Node, mentions: list[Mention], found: Findings
-) -> AgentTurnStep | None:
-    what = f"a turn of sub agent {name!r}"
-    node = as_map(item, found, what)
-    if node is None:
-        return None
-    refuse_unknown_keys(node, TURN_KEYS, found, what)
-    get = node.entries.get
-    waits = as_bool(get("wait"), found, f"`wait` of {what}", default=False)
-    completes = as_bool(get("complete"), found, f"`complete` of {what}", default=False)
-    fails = as_bool(get("fail"), found, f"`fail` of {what}", default=False)
-    if waits + completes + fails > 1:
-        text = f"{what} can do one of `wait`, `complete` and `fail`, not several"
-        found.error(node.location, "mock.agent_turn", text)
-    return AgentTurnStep(
-        id=f"turn_{index}",
-        next=(Branch(END),) if completes else (),
-        say=as_text(get("say"), found, f"`say` of {what}") or "",
-        slots=_slots(what, get("set"), mentions, found),
-        waits=waits,
-        fails=fails,
-        location=node.location,
-    )
-
-
-def _slots(
-    what: str, node: Node | None, mentions: list[Mention], found: Findings
-) -> tuple[tuple[str, Json], ...]:
-    entries = as_map(node, found, f"`set` of {what}")
-    if entries is None:
-        return ()
-    for name, value in entries.entries.items():
-        place = entries.place(name)
-        mentions.append(Mention(MentionKind.SLOT, name, place, what))
-        mentions.append(Mention(MentionKind.VALUE, name, place, what, value=as_json(value)))
-    return tuple((name, as_json(value)) for name, value in entries.entries.items())
-
-
-def read_tools(
-    node: Node | None, mentions: list[Mention], found: Findings
-) -> Mapping[str, tuple[ToolBranch, ...]]:
-    """`mock.yml: tools`: what each tool returns, one branch or a list of them."""
-    tools = as_map(node, found, "tools")
-    if tools is None:
-        return {}
-    return {
-        name: tuple(
-            _tool_branch(f"tool {name!r}", item, mentions, found)
-            for item in (value.items if isinstance(value, ListNode) else (value,))
-        )
-        for name, value in tools.entries.items()
-    }
-
-
-def _tool_branch(what: str, item: Node, mentions: list[Mention], found: Findings) -> ToolBranch:
-    node = as_map(item, found, what)
-    if node is None:
-        return ToolBranch()
-    refuse_unknown_keys(node, TOOL_KEYS, found, what)
-    when = read_when(node, what, mentions, found)
-    fails = as_bool(node.entries.get("fail"), found, f"`fail` of {what}", default=False)
-    return ToolBranch(when, as_json(node.entries.get("result")), fails)
 
 
 def with_agents(

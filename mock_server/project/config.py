@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mock_server.project.findings import Findings
-from mock_server.project.nodes import MapNode, Node
-from mock_server.project.reading import as_items, as_map, as_number, as_text, as_texts
+from mock_server.project.nodes import MapNode, Node, as_items, as_map, as_number, as_text, as_texts
 
 POLICIES = frozenset({"FlowPolicy", "EnterpriseSearchPolicy"})
 

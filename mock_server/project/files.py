@@ -1,12 +1,17 @@
-"""The files of a project folder, by their role (flows.md §1)."""
+"""The files of a project, by their role, from its folder or an archive (flows.md §1)."""
 
 import os
-from collections.abc import Iterable, Mapping
+import shutil
+import tarfile
+import zlib
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mock_server.errors import Location
-from mock_server.project.assemble import Sources
+from mock_server.errors import Location, Problem, ProjectError
 from mock_server.project.findings import Findings
+from mock_server.project.load import Sources
 
 SUFFIXES = frozenset({".yml", ".yaml"})
 CODE = frozenset({".py"})
@@ -160,3 +165,58 @@ def read_text(file: Path, found: Findings) -> str | None:
     except OSError as error:
         _unreadable(file, error, found)
     return None
+
+
+MAX_FILES = 10_000
+MAX_UNPACKED_BYTES = 64 * 1024 * 1024
+
+
+@contextmanager
+def unpacked(archive: Path) -> Generator[Path]:
+    """The folder of the project in `archive`, for as long as the context lasts.
+
+    Only YAML files are unpacked, and no links.
+
+    Raises:
+        ProjectError: it is no such archive, is too large, or holds no project.
+    """
+    with TemporaryDirectory(prefix="a2a-mock-") as temporary:
+        folder = Path(temporary)
+        try:
+            with tarfile.open(archive, "r:gz") as tar:
+                _unpack(tar, folder, archive)
+        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+            raise _no_archive(archive, "this is no .tar.gz archive that can be read") from error
+        yield _project_in(folder, archive)
+
+
+def _unpack(tar: tarfile.TarFile, folder: Path, archive: Path) -> None:
+    size_bytes = files = 0
+    for member in tar:
+        files += 1
+        if files > MAX_FILES:
+            raise _no_archive(archive, f"it holds more than {MAX_FILES} files")
+        if not member.isfile() or Path(member.name).suffix not in SUFFIXES:
+            continue
+        size_bytes += member.size
+        if size_bytes > MAX_UNPACKED_BYTES:
+            raise _no_archive(archive, f"its YAML files are larger than {MAX_BYTES} bytes")
+        target = (folder / member.name).resolve()
+        content = tar.extractfile(member)
+        if content is None or not target.is_relative_to(folder.resolve()):
+            raise _no_archive(archive, f"{member.name!r} lies outside the archive")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as file:
+            shutil.copyfileobj(content, file)
+
+
+def _project_in(folder: Path, archive: Path) -> Path:
+    """The archive's own folder, or the one folder in it, whichever has a domain."""
+    for place in (folder, *sorted(folder.iterdir())):
+        if (place / "domain.yml").is_file() or (place / "domain").is_dir():
+            return place
+    raise _no_archive(archive, "it holds no project: there is no domain")
+
+
+def _no_archive(archive: Path, text: str) -> ProjectError:
+    return ProjectError([Problem(Location(str(archive)), "project.archive", text)])

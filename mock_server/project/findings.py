@@ -1,4 +1,4 @@
-"""What reading a project collects: its problems, and the names that are checked when all is read."""
+"""What reading a project collects: its problems, and the names to be checked when all is read."""
 
 import re
 from collections.abc import Container, Iterable

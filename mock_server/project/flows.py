@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from mock_server.dialogue.model import PATTERN_PREFIX, Flow, Slot
 from mock_server.errors import Location
 from mock_server.project.findings import Findings, Mention, MentionKind
-from mock_server.project.nodes import MapNode, Node, ScalarNode
-from mock_server.project.reading import (
+from mock_server.project.nodes import (
+    MapNode,
+    Node,
+    ScalarNode,
     as_bool,
     as_items,
     as_map,
@@ -16,8 +18,7 @@ from mock_server.project.reading import (
     as_texts,
     warn_unknown_keys,
 )
-from mock_server.project.removed_keys import REMOVED_KEYS, warn_removed_keys
-from mock_server.project.steps import TANGLING, StepReader
+from mock_server.project.steps import REMOVED_KEYS, TANGLING, StepReader, warn_removed_keys
 
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")

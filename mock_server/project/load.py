@@ -1,28 +1,253 @@
-"""A project folder into an assistant and the settings of its server: the edge of the loader."""
+"""A project's files into an assistant, all problems at once, and the settings of its server."""
 
-from collections.abc import Mapping
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mock_server.dialogue.action_server import ActionServer
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.language_model import LanguageModel
-from mock_server.dialogue.stubs import Stubs
+from mock_server.dialogue.model import Slot
+from mock_server.dialogue.stubs import Stubs, action_of
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault
-from mock_server.project.action_server import complete
-from mock_server.project.assemble import (
-    UNREAD,
-    Assembled,
-    Sources,
-    assemble_sources,
-    sorted_problems,
-)
-from mock_server.project.endpoints import A2AServer, read_a2a_server
-from mock_server.project.files import read_sources, why_closed
+from mock_server.project.agents import read_agents, with_agents
+from mock_server.project.builtin import builtin
+from mock_server.project.checks.flows import check_twins, check_ways, lint
+from mock_server.project.checks.names import check_references
+from mock_server.project.checks.usage import Texts, check_code, check_usage
+from mock_server.project.config import read_config
+from mock_server.project.domain import Domain, carries_slots, is_session_kept, read_domain
+from mock_server.project.endpoints import A2AServer, complete, read_a2a_server
+from mock_server.project.files import read_sources, unpacked, why_closed
 from mock_server.project.findings import Findings
-from mock_server.project.model import INCOMPATIBLE_SESSION, Model, check_session, hash_of, model_of
-from mock_server.project.nodes import parse
+from mock_server.project.flows import read_flows
+from mock_server.project.mock_file import MockFile, read_mock_file
+from mock_server.project.nodes import Node, parse
+
+UNREAD = frozenset(
+    {
+        "project.encoding",
+        "project.no_domain",
+        "project.no_flows",
+        "project.unreadable",
+        "yaml.depth",
+        "yaml.size",
+        "yaml.syntax",
+    }
+)
+CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A project's texts by their role; keys are the names that messages use.
+
+    `code` are the Python files of its actions, read only to see which names occur there.
+    """
+
+    domain: Mapping[str, str] = field(default_factory=dict[str, str])
+    flows: Mapping[str, str] = field(default_factory=dict[str, str])
+    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
+    mock: Mapping[str, str] = field(default_factory=dict[str, str])
+    agents: Mapping[str, str] = field(default_factory=dict[str, str])
+    code: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """An assistant, what else its files say, and the faults and warnings met on the way."""
+
+    assistant: Assistant
+    domain: Domain
+    mock: MockFile
+    faults: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+def assemble(texts: Mapping[str, str]) -> Assistant:
+    """The assistant of a project whose files are `texts`, by their path in its folder.
+
+    Raises:
+        ProjectError: with every problem that keeps it from being loaded.
+    """
+    found = Findings()
+    assembled = assemble_sources(_by_role(texts), {}, found)
+    if found.errors():
+        raise ProjectError(sorted_problems(found.errors()))
+    return assembled.assistant
+
+
+def assemble_sources(
+    sources: Sources, environment: Mapping[str, str], found: Findings
+) -> Assembled:
+    """Read all texts but `endpoints`; what keeps the project from being loaded is in `found`."""
+    mock = read_mock_file(_only(sources.mock, found), environment, found)
+    base = builtin(mock.patterns_profile)
+    domain = read_domain(_parsed(sources.domain, found), found)
+    slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
+    files = read_flows(_parsed(sources.flows, found), slots, found)
+    agents = read_agents(_parsed(sources.agents, found), found)
+    config = read_config(_only(sources.config, found), found)
+    stubbed = {action_of(name): stub.location for name, stub in mock.stubs.by_action.items()}
+    assistant = Assistant(
+        assistant_id=config.assistant_id,
+        language=config.language,
+        additional_languages=config.additional_languages,
+        flows=with_agents({**base.flows, **files.flows}, agents, mock.scripts, found),
+        slots=slots,
+        responses={**base.responses, **domain.responses},
+        actions=frozenset((*domain.actions, *(stubbed.keys() & DEFAULT_ACTIONS.keys()))),
+        actions_every_turn=_every_turn(slots.values()),
+        max_characters=config.max_characters,
+        rejected_scope=mock.rejected_scope,
+        understand=mock.understand,
+        tools=mock.tools,
+        carries_slots=carries_slots(domain),
+        clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
+    )
+    mentions = (*domain.mentions, *files.mentions, *mock.mentions)
+    check_ways(files.untangled(), found)
+    check_twins(files.flows.values(), found)
+    if not found.count(UNREAD):  # all that an unread file defines would be called unknown
+        check_references(assistant, mentions, {*agents, *mock.scripts}, found)
+        lint(assistant, files.flows, mentions, stubbed, found)
+    if not found.errors():  # a misspelled name would be reported as an unused one, too
+        texts = Texts(
+            sources.flows.values(), sources.mock.values(), sources.code.values(), base.responses
+        )
+        check_usage(assistant, domain, mentions, texts, found)
+        check_code(sources.code, assistant.slots, found)
+    return Assembled(
+        assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
+    )
+
+
+def sorted_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(set(problems), key=lambda p: (p.location, p.code, p.text)))
+
+
+def _declared(domain: Domain, builtin_slots: Mapping[str, Slot]) -> Mapping[str, Slot]:
+    """The domain's slots; one of Rasa's own that it declares again stays Rasa's own."""
+    return {
+        name: replace(slot, is_builtin=name in builtin_slots) for name, slot in domain.slots.items()
+    }
+
+
+def _every_turn(slots: Iterable[Slot]) -> tuple[str, ...]:
+    actions = (slot.action_every_turn for slot in slots)
+    return tuple(dict.fromkeys(action for action in actions if action is not None))
+
+
+def _is_true(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in {"true", "1"}
+
+
+def _parsed(texts: Mapping[str, str], found: Findings) -> Mapping[str, Node | None]:
+    return {file: parse(file, text, found) for file, text in texts.items()}
+
+
+def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
+    return next(iter(_parsed(texts, found).values()), None)
+
+
+def _by_role(texts: Mapping[str, str]) -> Sources:
+    def role(holds: Callable[[str], bool]) -> Mapping[str, str]:
+        return {file: text for file, text in sorted(texts.items()) if holds(file)}
+
+    return Sources(
+        domain=role(lambda file: file == "domain.yml" or file.startswith("domain/")),
+        flows=role(lambda file: file.startswith("data/")),
+        config=role(lambda file: file in {"config.yml", "config/config.yml"}),
+        endpoints=role(lambda file: file == "endpoints.yml"),
+        mock=role(lambda file: file == "mock.yml"),
+        agents=role(lambda file: file.startswith("sub_agents/")),
+        code=role(lambda file: file.endswith(".py")),
+    )
+
+
+INCOMPATIBLE_SESSION = "validation.a2a_server.incompatible_session_config"
+SESSION_MEND = (
+    'add to the domain "session_config: {start_session_after_expiry: false}", or start with --relax'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What `/status` shows of a project: that of `mock.yml`, else its name and its hash."""
+
+    file: str
+    id: str
+
+
+def load_model(path: Path, *, environment: Mapping[str, str], relax: bool = False) -> Model:
+    """The model in a project's folder or in a `.tar.gz` of one; `endpoints.yml` is not read.
+
+    Raises:
+        ProjectError: with every problem that keeps it from being loaded.
+    """
+    if path.is_dir():
+        return _load_folder(path, environment, relax=relax)
+    with unpacked(path) as folder:
+        try:
+            model = _load_folder(folder, environment, relax=relax)
+        except ProjectError as error:
+            raise _in_archive(error, folder, path) from error
+    return replace(model, file=path.name)
+
+
+def _load_folder(folder: Path, environment: Mapping[str, str], *, relax: bool) -> Model:
+    found = Findings()
+    sources = read_sources(folder, found)
+    assembled = assemble_sources(sources, environment, found)
+    if not relax:
+        check_session(sources, assembled, found)
+    if found.errors():
+        raise ProjectError(sorted_problems(found.errors()))
+    mock = assembled.mock
+    return model_of(folder, mock.model_file, mock.model_id, hash_of(sources, folder))
+
+
+def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectError:
+    """The same problems, placed where the archive has them."""
+
+    def placed(location: Location) -> Location:
+        inside = os.path.relpath(location.file, folder)
+        return replace(location, file=f"{archive}/{inside}")
+
+    return ProjectError([replace(p, location=placed(p.location)) for p in error.problems])
+
+
+def check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
+    """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
+    if sources.domain and not is_session_kept(assembled.domain):
+        place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
+        text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
+        found.error(place, INCOMPATIBLE_SESSION, text, SESSION_MEND)
+
+
+def model_of(folder: Path, file: str | None, id: str | None, content_hash: str) -> Model:
+    """The model of the project in `folder`; `file` and `id` as `mock.yml` gives them."""
+    return Model(file or folder.resolve().name, id or content_hash)
+
+
+def hash_of(sources: Sources, folder: Path) -> str:
+    """A hash of names and texts, the same wherever the folder lies."""
+    texts = {
+        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
+        **sources.agents, **sources.code,
+    }  # fmt: skip
+    digest = hashlib.sha256()
+    for name, text in sorted(texts.items()):
+        for part in (os.path.relpath(name, folder), text):
+            digest.update(part.encode())
+            digest.update(b"\0")
+    return digest.hexdigest()[:32]
+
 
 CODE = "validation.a2a_server"
 ONLY_A_SERVER_NEEDS = frozenset(

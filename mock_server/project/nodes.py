@@ -1,10 +1,11 @@
-"""YAML 1.2 text as nodes that know their file and line.
+"""YAML 1.2 text as nodes that know their file and line, and typed values out of them.
 
 A file is parsed once, by ruamel.yaml's composer, and nothing is constructed that nobody reads.
 `yes`, `no`, `on` and `off` stay strings, and so do dates.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from ruamel.yaml.reader import ReaderError
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import Location
-from mock_server.project.findings import Findings
+from mock_server.project.findings import Findings, suggestion
 
 MAX_NODES = 1_000_000
 # What a response holds must also fit into the JSON of an answer, whose encoder admits 254.
@@ -247,3 +248,148 @@ def _float(source: str) -> float | str:
         return float(source.replace(".inf", "inf").replace(".nan", "nan"))
     except ValueError:
         return source
+
+
+def kind_of(node: Node) -> str:
+    """What `node` is, in the words of a message."""
+    match node:
+        case MapNode():
+            return "a mapping"
+        case ListNode():
+            return "a list"
+        case ScalarNode(value=None):
+            return "nothing"
+        case ScalarNode(value=bool()):
+            return f"{node.source} (a boolean)"
+        case ScalarNode(value=int() | float()):
+            return f"{node.source} (a number)"
+        case ScalarNode():
+            return repr(node.value)
+
+
+def mistyped(found: Findings, node: Node, what: str, expected: str) -> None:
+    """Report that `what` is not `expected`."""
+    text = f"{what}: found {kind_of(node)}, expected {expected}"
+    found.error(node.location, "yaml.type", text)
+
+
+def as_map(node: Node | None, found: Findings, what: str) -> MapNode | None:
+    """A mapping; an empty value counts as none."""
+    if isinstance(node, MapNode):
+        return node
+    if node is not None and not is_empty(node):
+        mistyped(found, node, what, "a mapping")
+    return None
+
+
+def as_items(node: Node | None, found: Findings, what: str) -> tuple[Node, ...]:
+    """The items of a list; an empty value counts as none."""
+    if isinstance(node, ListNode):
+        return node.items
+    if node is not None and not is_empty(node):
+        mistyped(found, node, what, "a list")
+    return ()
+
+
+def as_text(node: Node | None, found: Findings, what: str) -> str | None:
+    """A text; numbers and booleans are read as they are written."""
+    if node is None or is_empty(node):
+        return None
+    if isinstance(node, ScalarNode):
+        return node.source
+    mistyped(found, node, what, "a text")
+    return None
+
+
+def as_bool(node: Node | None, found: Findings, what: str, *, default: bool) -> bool:
+    """A boolean, also one in quotes."""
+    if node is None:
+        return default
+    if isinstance(node, ScalarNode):
+        if isinstance(node.value, bool):
+            return node.value
+        if node.source.lower() in {"true", "false"}:
+            return node.source.lower() == "true"
+    mistyped(found, node, what, "true or false")
+    return default
+
+
+def as_number(node: Node | None, found: Findings, what: str) -> float | None:
+    if node is None or is_empty(node):
+        return None
+    if (
+        isinstance(node, ScalarNode)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    ):
+        return float(node.value)
+    mistyped(found, node, what, "a number")
+    return None
+
+
+def as_texts(node: Node | None, found: Findings, what: str) -> tuple[str, ...]:
+    """A list of texts."""
+    texts = (as_text(item, found, what) for item in as_items(node, found, what))
+    return tuple(text for text in texts if text is not None)
+
+
+def as_json(node: Node | None) -> Json:
+    return None if node is None else plain(node)
+
+
+def is_empty(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value is None
+
+
+def warn_unknown_keys(node: MapNode, known: Iterable[str], found: Findings, what: str) -> None:
+    """Warn of keys of `node` that mean nothing to Rasa, nor to us."""
+    names = frozenset(known)
+    for key in node.entries:
+        if key not in names:
+            mend = suggestion(key, names)
+            found.warn(node.place(key), "yaml.unknown_key", f"{what} has no key {key!r}", mend)
+
+
+def refuse_unknown_keys(
+    node: MapNode, known: Sequence[str], found: Findings, what: str, code: str
+) -> None:
+    """Report keys of `node` that mean nothing, where passing over them would mislead."""
+    for key in node.entries:
+        if key not in known:
+            mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
+            found.error(node.place(key), code, f"{what} has no key {key!r}", mend)
+
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expand(node: Node, environment: Mapping[str, str], found: Findings) -> Node:
+    """`node` with every variable replaced; one that is not set is reported and stays."""
+    match node:
+        case ScalarNode(location=location, source=source) if VARIABLE.search(source):
+            for name in VARIABLE.findall(source):
+                if name not in environment:
+                    text = f"environment variable {name} is not set"
+                    found.error(location, "config.unset_variable", text, f"export {name}=…")
+            replaced = VARIABLE.sub(lambda m: environment.get(m[1], m[0]), source)
+            is_whole = VARIABLE.fullmatch(source) is not None
+            return ScalarNode(location, replaced, _typed(replaced) if is_whole else replaced)
+        case ScalarNode():
+            return node
+        case ListNode(location=location, items=items):
+            return ListNode(location, tuple(expand(item, environment, found) for item in items))
+        case MapNode():
+            return expand_map(node, environment, found)
+
+
+def expand_map(node: MapNode, environment: Mapping[str, str], found: Findings) -> MapNode:
+    """As `expand`, of a mapping; its keys stay."""
+    entries = {key: expand(value, environment, found) for key, value in node.entries.items()}
+    return MapNode(node.location, entries, node.places)
+
+
+def _typed(text: str) -> Scalar:
+    """A number or boolean if `text` spells one, as YAML would read it in the variable's place."""
+    if text in {"true", "false"}:
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mock_server.dialogue.model import Json
-from mock_server.project.auth import JwtAuth
+from mock_server.project.endpoints import JwtAuth
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json
 from mock_server.web.management import BehindToken, PutModel

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
-from mock_server.project.auth import KEY_ALGORITHMS, JwtAuth
+from mock_server.project.endpoints import KEY_ALGORITHMS, JwtAuth
 from mock_server.web.rpc import AUTHORIZED_UNTIL
 from mock_server.wire import rpc_errors
 from mock_server.wire.envelopes import error_envelope

@@ -14,7 +14,7 @@ from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import ProjectError
-from mock_server.project.model import Model
+from mock_server.project.load import Model
 from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.web.body import BodyTooLarge, ClientGone, read_body
 

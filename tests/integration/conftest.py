@@ -26,9 +26,8 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.profiles import Profile
-from mock_server.project.assemble import assemble
-from mock_server.project.auth import JwtAuth
-from mock_server.project.model import Model
+from mock_server.project.endpoints import JwtAuth
+from mock_server.project.load import Model, assemble
 from mock_server.push.notifier import Notifier
 from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings

@@ -9,7 +9,7 @@ import httpx
 import jwt
 import pytest
 
-from mock_server.project.auth import JwtAuth
+from mock_server.project.endpoints import JwtAuth
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Serving

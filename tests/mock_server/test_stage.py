@@ -12,7 +12,7 @@ import pytest
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
-from mock_server.project.model import Model
+from mock_server.project.load import Model
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world

@@ -14,7 +14,7 @@ from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import initial_state
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.model import Button, Json
 from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import apply, initial_state
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = """
 slots:

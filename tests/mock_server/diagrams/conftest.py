@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from mock_server.diagrams.chart import Chart, chart_of
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = """\
 slots:

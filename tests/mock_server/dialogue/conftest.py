@@ -10,7 +10,7 @@ from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.events import ActionRequested, Event
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = """
 slots:

@@ -18,7 +18,7 @@ from mock_server.dialogue.events import (
     Warned,
 )
 from mock_server.dialogue.state import DialogueState
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

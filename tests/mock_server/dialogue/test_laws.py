@@ -62,8 +62,8 @@ from mock_server.dialogue.model import (
 from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.project.agents import agent_flow
-from mock_server.project.assemble import assemble
 from mock_server.project.builtin import builtin
+from mock_server.project.load import assemble
 
 FLOWS = ("one", "two", "three")
 # A project may write any pattern anew, also those with steps that the engine counts on.

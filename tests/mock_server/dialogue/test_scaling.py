@@ -11,7 +11,7 @@ from types import FrameType
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.state import apply, initial_state
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 FEW, MANY = 10, 300
 SAID = (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mock_server.e2e.files import read_case_file, read_conftest
 from mock_server.e2e.model import CaseFile, Expectation, Named
-from mock_server.e2e.reading import read_case_file, read_conftest
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project, load_assistant
 from mock_server.project.nodes import parse

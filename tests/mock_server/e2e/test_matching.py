@@ -21,7 +21,7 @@ from mock_server.dialogue.events import (
     SlotSource,
 )
 from mock_server.dialogue.model import Button, Slot, SlotType
-from mock_server.e2e.matching import observe, unmet
+from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import Expectation, FlowStarts
 from mock_server.errors import NOWHERE
 from mock_server.project.load import Project, load_assistant

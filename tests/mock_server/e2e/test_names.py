@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from mock_server.e2e.files import check_names
 from mock_server.e2e.model import CaseFile
-from mock_server.e2e.names import check_names
 from mock_server.errors import Severity
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.e2e.report import Report, as_lines
-from mock_server.e2e.results import Outcome
+from mock_server.e2e.report import Outcome, Report, as_lines
 from mock_server.project.load import load_assistant
 from mock_server.test import play_all, read_cases
 

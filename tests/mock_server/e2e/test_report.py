@@ -8,9 +8,8 @@ import pytest
 
 from mock_server.dialogue.commands import SetSlot
 from mock_server.dialogue.events import CommandDropped, Warned
-from mock_server.e2e.junit import as_xml
 from mock_server.e2e.model import CaseFile
-from mock_server.e2e.report import Report, as_json, as_lines, trace_lines
+from mock_server.e2e.report import Report, as_json, as_lines, as_xml, trace_lines
 from mock_server.project.load import Project
 from mock_server.test import play_all
 

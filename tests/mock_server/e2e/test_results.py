@@ -7,9 +7,7 @@ import pytest
 from mock_server.conversation import Conversation
 from mock_server.dialogue.events import UserUttered
 from mock_server.e2e.model import CaseFile
-from mock_server.e2e.report import failure_lines
-from mock_server.e2e.results import SESSION_START, CaseResult, Outcome, play
-from mock_server.e2e.spelling import spell
+from mock_server.e2e.report import SESSION_START, CaseResult, Outcome, failure_lines, play, spell
 from mock_server.project.load import Project
 
 Reader = Callable[..., tuple[CaseFile, tuple[str, ...]]]

@@ -30,7 +30,7 @@ from mock_server.e2e.model import (
     SlotIsNotSet,
     SlotIsSet,
 )
-from mock_server.e2e.spelling import spell, spell_event
+from mock_server.e2e.report import spell, spell_event
 
 BUTTONS = (ExpectedButton("Yes", "/y"), ExpectedButton("No"))
 

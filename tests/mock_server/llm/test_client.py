@@ -18,7 +18,7 @@ from mock_server.dialogue.state import initial_state
 from mock_server.dialogue.understand import needs_model
 from mock_server.llm.client import open_generator
 from mock_server.llm.opening import open_language_model
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 pytestmark = pytest.mark.anyio
 

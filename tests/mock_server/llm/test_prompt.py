@@ -20,7 +20,7 @@ from mock_server.dialogue.commands import (
 from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.llm.prompt import prompt, read_answer
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = """
 slots:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mock_server.errors import Severity
-from mock_server.project.assemble import Sources, assemble_sources
 from mock_server.project.findings import Findings
+from mock_server.project.load import Sources, assemble_sources
 
 DOMAIN = """\
 session_config: {start_session_after_expiry: false}

@@ -15,7 +15,7 @@ from mock_server.dialogue.model import (
     SlotType,
 )
 from mock_server.errors import ProjectError
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = """
 slots:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mock_server.errors import Location
-from mock_server.project.card_file import read_card_file
+from mock_server.project.endpoints import read_card_file
 from mock_server.project.findings import Findings
 
 AT = Location("endpoints.yml", 3)

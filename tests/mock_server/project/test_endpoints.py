@@ -8,8 +8,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
-from mock_server.project.auth import JwtAuth
-from mock_server.project.endpoints import A2AServer, read_a2a_server
+from mock_server.project.endpoints import A2AServer, JwtAuth, read_a2a_server
 from mock_server.project.findings import Findings
 from mock_server.project.nodes import parse
 

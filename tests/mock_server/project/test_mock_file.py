@@ -9,8 +9,8 @@ from mock_server.dialogue.model import Button
 from mock_server.dialogue.outcome import Utterance
 from mock_server.dialogue.stubs import StubBranch, UnstubbedActions
 from mock_server.errors import Location
-from mock_server.project.assemble import assemble
 from mock_server.project.findings import Findings
+from mock_server.project.load import assemble
 from mock_server.project.mock_file import MockFile, read_mock_file
 from mock_server.project.nodes import parse
 

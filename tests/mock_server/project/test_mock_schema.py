@@ -6,17 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from mock_server.project import (
-    action_server,
-    agents,
-    language_model,
-    mock_file,
-    mock_schema,
-    stubs,
-    understanding,
-)
-from mock_server.project.assemble import Sources, assemble_sources
+from mock_server.project import mock_file, mock_schema
 from mock_server.project.findings import Findings
+from mock_server.project.load import Sources, assemble_sources
 from mock_server.project.mock_schema import MockYml
 from mock_server.project.nodes import parse, plain
 
@@ -113,14 +105,14 @@ def test_what_is_wrong_is_wrong_for_schema_and_reader(text: str) -> None:
     ("model", "keys"),
     [
         (mock_schema.MockYml, {*mock_file.KEYS, *mock_file.LATER_KEYS}),
-        (mock_schema.Rule, {*understanding.RULE_KEYS}),
+        (mock_schema.Rule, {*mock_file.RULE_KEYS}),
         (mock_schema.Model, {*mock_file.MODEL_KEYS}),
-        (mock_schema.StubBranch, {*stubs.BRANCH_KEYS}),
-        (mock_schema.Failure, {*stubs.FAIL_KEYS}),
-        (mock_schema.AgentTurn, {*agents.TURN_KEYS}),
-        (mock_schema.ToolBranch, {*agents.TOOL_KEYS}),
-        (mock_schema.Server, {*action_server.KEYS}),
-        (mock_schema.LanguageModel, {*language_model.KEYS}),
+        (mock_schema.StubBranch, {*mock_file.BRANCH_KEYS}),
+        (mock_schema.Failure, {*mock_file.FAIL_KEYS}),
+        (mock_schema.AgentTurn, {*mock_file.TURN_KEYS}),
+        (mock_schema.ToolBranch, {*mock_file.TOOL_KEYS}),
+        (mock_schema.Server, {*mock_file.ACTION_SERVER_KEYS}),
+        (mock_schema.LanguageModel, {*mock_file.MODEL_SERVER_KEYS}),
     ],
 )
 def test_models_have_the_keys_that_are_read(model: type[BaseModel], keys: set[str]) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mock_server.errors import ProjectError
-from mock_server.project.load import load_project
-from mock_server.project.model import Model, load_model
+from mock_server.project.load import Model, load_model, load_project
 
 pytestmark = pytest.mark.req("HTTP-3")
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_server.dialogue.model import END, Flow, Json, LinkStep, SetSlotsStep
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 
 DOMAIN = "slots: {a: {type: float}}\nresponses: {utter_x: [{text: x}]}"
 

@@ -9,7 +9,7 @@ import pytest
 
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.outcome import ActionResult
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world

@@ -16,7 +16,7 @@ from mock_server.dialogue.outcome import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.errors import RpcError
 from mock_server.profiles import Profile
-from mock_server.project.assemble import assemble
+from mock_server.project.load import assemble
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.snapshot import Snapshot

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from mock_server.project.auth import ALGORITHMS, JwtAuth
+from mock_server.project.endpoints import ALGORITHMS, JwtAuth
 from mock_server.web.auth import Authorized, Rejected, TokenCheck, Verdict
 
 if TYPE_CHECKING:

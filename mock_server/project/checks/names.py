@@ -1,6 +1,7 @@
-"""What a button sends, checked before anybody presses it (flows.md §7)."""
+"""Names and values that a project's files mention, held against what it defines."""
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import (
@@ -10,11 +11,41 @@ from mock_server.dialogue.command_language import (
     parse_set_slots,
 )
 from mock_server.dialogue.commands import SetSlot, StartFlow
-from mock_server.dialogue.model import SlotType
+from mock_server.dialogue.model import Slot, SlotType
 from mock_server.dialogue.slash import INTENT, UNKNOWN, by_intent, messages_in
 from mock_server.dialogue.slots import coerce_said
 from mock_server.errors import InvalidSlotValue
-from mock_server.project.findings import Findings, Mention, suggestion
+from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
+
+
+def check_references(
+    assistant: Assistant, mentions: Iterable[Mention], agents: Collection[str], found: Findings
+) -> None:
+    """Report every slot, flow and sub agent that is mentioned and not defined."""
+    for mention in mentions:
+        if mention.kind is MentionKind.SLOT and mention.name not in assistant.slots:
+            near = nearest(mention.name, assistant.slots)
+            text = f"{mention.by} names slot {mention.name!r}"
+            mend = f"the domain has {near!r}" if near else "define it in the domain"
+            found.error(mention.location, "flow.unknown_slot", text, mend)
+        if mention.kind is MentionKind.FLOW and not (
+            mention.name in assistant.flows or mention.name in agents
+        ):
+            near = nearest(mention.name, {*assistant.flows, *agents})
+            text = f"{mention.by} names flow {mention.name!r}"
+            mend = f"there is {near!r}" if near else "no flow and no sub agent has this name"
+            found.error(mention.location, "flow.unknown_flow", text, mend)
+
+
+def check_value(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
+    """Warn of a value that the slot's type does not admit; an unknown slot is told elsewhere."""
+    slot = slots.get(mention.name)
+    try:
+        if slot is not None:
+            coerce_said(slot, mention.value)
+    except InvalidSlotValue as error:
+        found.warn(mention.location, "mock.slot_value", f"{mention.by}: {error}")
+
 
 HOLE = re.compile(r"(?<!\{)\{[A-Za-z_][\w.]*\}(?!\})")
 

@@ -1,13 +1,14 @@
 """What a project defines and never uses, and what it uses and nobody wrote."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import CollectStep, Json, Variation
 from mock_server.dialogue.templates import HOLE
+from mock_server.errors import Location
 from mock_server.project.domain import Domain
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 
@@ -145,3 +146,30 @@ def _check_holes(mention: Mention, assistant: Assistant, words: set[str], found:
         text = f"{mention.by} has {{{name}}}, and there is no slot {name!r}"
         mend = suggestion(name, assistant.slots) or f"double the braces to say {{{name}}} itself"
         found.warn(mention.location, "response.unknown_slot", text, mend)
+
+
+NAMED = re.compile(r"""\b(?P<use>SlotSet|get_slot)\(\s*(?:key\s*=\s*)?["'](?P<slot>\w+)["']""")
+MEANS: Mapping[str, str] = {
+    "SlotSet": "this sets slot {slot!r}, which the domain does not have: nothing comes of it",
+    "get_slot": "this reads slot {slot!r}, which the domain does not have: it is always None",
+}
+
+
+def check_code(code: Mapping[str, str], slots: Collection[str], found: Findings) -> None:
+    """Warn of each slot that rasa-sdk would neither set nor find, once a file and use."""
+    for file, text in code.items():
+        told: set[tuple[str, str]] = set()
+        for line, use, slot in _named(text):
+            if slot not in slots and (use, slot) not in told:
+                told.add((use, slot))
+                mend = suggestion(slot, slots) or "define it in the domain"
+                found.warn(
+                    Location(file, line), "action.unknown_slot", MEANS[use].format(slot=slot), mend
+                )
+
+
+def _named(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, use and slot of each place; what a comment says is none."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        code = line.partition("#")[0]
+        yield from ((number, match["use"], match["slot"]) for match in NAMED.finditer(code))

@@ -1,16 +1,19 @@
-"""Faults of an assistant that loads: it would run, and go wrong on the way."""
+"""Faults of flows that load: they would run, and go wrong on the way."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.flow_slots import called_flows
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
+    ActionStep,
+    Branch,
     CallStep,
     CollectStep,
     Flow,
     LinkStep,
+    NoopStep,
     SetSlotsStep,
     Step,
     ToolStep,
@@ -18,10 +21,9 @@ from mock_server.dialogue.model import (
 from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
 from mock_server.project.builtin import LATEST, builtin
-from mock_server.project.condition_check import check_condition
+from mock_server.project.checks.conditions import check_condition
+from mock_server.project.checks.names import check_payload, check_value
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
-from mock_server.project.payloads import check_payload
-from mock_server.project.values import check_value
 
 LINKABLE_PATTERNS = frozenset(
     {"pattern_human_handoff", "pattern_search", "pattern_chitchat", "pattern_customer_satisfaction"}
@@ -220,3 +222,101 @@ def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found:
 
 def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:
     return (step for flow in flows.values() for step in flow.steps.values())
+
+
+# Between two of these nobody is asked, so a circle of them alone is run until the turn is stopped.
+UNATTENDED = (ActionStep, NoopStep, SetSlotsStep)
+WAITING_ACTION = "action_listen"
+
+
+def check_ways(flows: Iterable[Flow], found: Findings) -> None:
+    """Warn of steps that nothing leads to, and of circles that nothing leads out of."""
+    for flow in flows:
+        _check_reachable(flow, found)
+        _check_circles(flow, found)
+
+
+def _check_reachable(flow: Flow, found: Findings) -> None:
+    """Only the first step of those that hang together is told: the others are so because of it."""
+    reached = _reached(flow, (flow.first_step,))
+    for id, step in flow.steps.items():
+        if id not in reached:
+            text = f"step {id!r} of flow {flow.id!r} is never reached"
+            found.warn(step.location, "flow.unreachable_step", text, "lead to it, or remove it")
+            reached |= _reached(flow, (id,))
+
+
+def _check_circles(flow: Flow, found: Findings) -> None:
+    for id in _circles(flow):
+        text = f"step {id!r} of flow {flow.id!r} comes back to itself without asking anything"
+        mend = "branch out of the circle, or ask in it"
+        found.fault(flow.steps[id].location, "flow.endless", text, mend)
+
+
+def _circles(flow: Flow) -> Iterator[str]:
+    """A step of each circle out of which there is no way, and in which none waits."""
+    passed: set[str] = set()
+    for start in flow.steps:
+        path: set[str] = set()
+        id = start
+        while id is not None and id not in passed:
+            passed.add(id)
+            path.add(id)
+            id = _only_way(flow.steps.get(id))
+        if id in path:
+            yield id
+
+
+def _only_way(step: Step | None) -> str | None:
+    """Where an unattended step leads; None where it waits, or may lead elsewhere as well."""
+    if not isinstance(step, UNATTENDED) or _waits(step):
+        return None
+    ways = {branch.target for branch in step.next}
+    return ways.pop() if len(ways) == 1 else None
+
+
+def _waits(step: Step) -> bool:
+    return isinstance(step, ActionStep) and step.action == WAITING_ACTION
+
+
+def _reached(flow: Flow, starts: Iterable[str]) -> set[str]:
+    reached: set[str] = set()
+    ahead = [*starts]
+    while ahead:
+        id = ahead.pop()
+        step = flow.steps.get(id)
+        if step is not None and id not in reached:
+            reached.add(id)
+            ahead += [branch.target for branch in _next(step)]
+    return reached
+
+
+def _next(step: Step) -> tuple[Branch, ...]:
+    return () if isinstance(step, LinkStep) else step.next
+
+
+def check_twins(flows: Iterable[Flow], found: Findings) -> None:
+    """Report flows of one intent, and warn of those that people or a model mix up."""
+    own = [flow for flow in flows if not flow.is_pattern]
+    for flow, twin, intent in _twins(own, lambda flow: flow.nlu_triggers):
+        text = f"intent {intent!r} starts flow {flow.id!r} and flow {twin.id!r}, at {twin.location}"
+        found.fault(flow.location, "flow.same_trigger", text, "leave it to one of the two")
+    for flow, twin, name in _twins(own, lambda flow: (flow.name,)):
+        text = f"flow {flow.id!r} is called {name!r} as is flow {twin.id!r}, at {twin.location}"
+        found.warn(flow.location, "flow.same_name", text, "rename one of the two")
+    for flow, twin, _ in _twins(own, lambda flow: (flow.description,)):
+        text = f"flow {flow.id!r} is described as flow {twin.id!r} is, at {twin.location}"
+        mend = "say what is different: a command generator goes by that"
+        found.warn(flow.location, "flow.same_description", text, mend)
+
+
+def _twins(
+    flows: Iterable[Flow], marks: Callable[[Flow], tuple[str, ...]]
+) -> Iterable[tuple[Flow, Flow, str]]:
+    """Each flow with the first that has a mark of it, and the mark; an empty one is none."""
+    first: dict[str, Flow] = {}
+    for flow in flows:
+        for mark in filter(None, marks(flow)):
+            twin = first.setdefault(mark, flow)
+            if twin is not flow:
+                yield flow, twin, mark
