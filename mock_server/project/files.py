@@ -4,20 +4,53 @@ import os
 import shutil
 import tarfile
 import zlib
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mock_server.errors import Location, Problem, ProjectError
 from mock_server.project.findings import Findings
-from mock_server.project.load import Sources
 
 SUFFIXES = frozenset({".yml", ".yaml"})
 CODE = frozenset({".py"})
 WATCHED = SUFFIXES | CODE
 # Flows of a large bank are a megabyte; reading takes half a minute for each ten.
 MAX_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A project's texts by their role; keys are the names that messages use.
+
+    `code` are the Python files of its actions, read only to see which names occur there.
+    """
+
+    domain: Mapping[str, str] = field(default_factory=dict[str, str])
+    flows: Mapping[str, str] = field(default_factory=dict[str, str])
+    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
+    mock: Mapping[str, str] = field(default_factory=dict[str, str])
+    agents: Mapping[str, str] = field(default_factory=dict[str, str])
+    code: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def sources_of(texts: Mapping[str, str]) -> Sources:
+    """The `texts` of a project, by their path in its folder, by their role."""
+
+    def role(holds: Callable[[str], bool]) -> Mapping[str, str]:
+        return {file: text for file, text in sorted(texts.items()) if holds(file)}
+
+    return Sources(
+        domain=role(lambda file: file == "domain.yml" or file.startswith("domain/")),
+        flows=role(lambda file: file.startswith("data/")),
+        config=role(lambda file: file in {"config.yml", "config/config.yml"}),
+        endpoints=role(lambda file: file == "endpoints.yml"),
+        mock=role(lambda file: file == "mock.yml"),
+        agents=role(lambda file: file.startswith("sub_agents/")),
+        code=role(lambda file: file.endswith(".py")),
+    )
 
 
 def read_sources(

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from mock_server.project.checks.usage import Texts, check_code, check_usage
 from mock_server.project.config import read_config
 from mock_server.project.domain import Domain, carries_slots, is_session_kept, read_domain
 from mock_server.project.endpoints import A2AServer, complete, read_a2a_server
-from mock_server.project.files import read_sources, unpacked, why_closed
+from mock_server.project.files import Sources, read_sources, sources_of, unpacked, why_closed
 from mock_server.project.findings import Findings
 from mock_server.project.flows import read_flows
 from mock_server.project.mock_file import MockFile, read_mock_file
@@ -43,22 +43,6 @@ CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
-    """A project's texts by their role; keys are the names that messages use.
-
-    `code` are the Python files of its actions, read only to see which names occur there.
-    """
-
-    domain: Mapping[str, str] = field(default_factory=dict[str, str])
-    flows: Mapping[str, str] = field(default_factory=dict[str, str])
-    config: Mapping[str, str] = field(default_factory=dict[str, str])
-    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
-    mock: Mapping[str, str] = field(default_factory=dict[str, str])
-    agents: Mapping[str, str] = field(default_factory=dict[str, str])
-    code: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True)
 class Assembled:
     """An assistant, what else its files say, and the faults and warnings met on the way."""
 
@@ -76,7 +60,7 @@ def assemble(texts: Mapping[str, str]) -> Assistant:
         ProjectError: with every problem that keeps it from being loaded.
     """
     found = Findings()
-    assembled = assemble_sources(_by_role(texts), {}, found)
+    assembled = assemble_sources(sources_of(texts), {}, found)
     if found.errors():
         raise ProjectError(sorted_problems(found.errors()))
     return assembled.assistant
@@ -153,21 +137,6 @@ def _parsed(texts: Mapping[str, str], found: Findings) -> Mapping[str, Node | No
 
 def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
     return next(iter(_parsed(texts, found).values()), None)
-
-
-def _by_role(texts: Mapping[str, str]) -> Sources:
-    def role(holds: Callable[[str], bool]) -> Mapping[str, str]:
-        return {file: text for file, text in sorted(texts.items()) if holds(file)}
-
-    return Sources(
-        domain=role(lambda file: file == "domain.yml" or file.startswith("domain/")),
-        flows=role(lambda file: file.startswith("data/")),
-        config=role(lambda file: file in {"config.yml", "config/config.yml"}),
-        endpoints=role(lambda file: file == "endpoints.yml"),
-        mock=role(lambda file: file == "mock.yml"),
-        agents=role(lambda file: file.startswith("sub_agents/")),
-        code=role(lambda file: file.endswith(".py")),
-    )
 
 
 INCOMPATIBLE_SESSION = "validation.a2a_server.incompatible_session_config"

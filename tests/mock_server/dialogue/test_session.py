@@ -19,8 +19,9 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
+from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
-from mock_server.project.load import Sources, assemble, assemble_sources
+from mock_server.project.load import assemble, assemble_sources
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from mock_server.errors import Severity
+from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
-from mock_server.project.load import Sources, assemble_sources
+from mock_server.project.load import assemble_sources
 
 DOMAIN = """\
 session_config: {start_session_after_expiry: false}

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
-from mock_server.project.load import Sources, assemble_sources
+from mock_server.project.load import assemble_sources
 
 DOMAIN = "slots: {a: {type: text}}\nresponses: {utter_x: [{text: '{a}'}]}\n"
 FLOWS = "flows:\n  f:\n    description: d\n    steps:\n      - call: helper\n"

@@ -7,8 +7,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from mock_server.project import mock_file, mock_schema
+from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
-from mock_server.project.load import Sources, assemble_sources
+from mock_server.project.load import assemble_sources
 from mock_server.project.mock_schema import MockYml
 from mock_server.project.nodes import parse, plain
 
