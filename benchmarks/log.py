@@ -38,10 +38,10 @@ from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.folds import Folds
 from inspector.tui.stage import Stage
 from inspector.tui.workspace import Workspace
-from inspector.views import together
+from inspector.views import log_views
 from inspector.views.filtered import filter_exchanges, filter_timeline
 from inspector.views.filters import Filter, parse_filter
-from inspector.views.together import Views
+from inspector.views.log_views import Views
 
 FEW, MANY = 1_000, 100_000
 ROUNDS = 5
@@ -235,7 +235,7 @@ def appending(log: Sized) -> float:
     views = log.views
     start = time.process_time()
     for entry in log.coming:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     return (time.process_time() - start) / len(log.coming) * 1e6
 
 
@@ -256,7 +256,7 @@ def refiltering(log: Sized, filter_: Filter) -> float:
     gc.collect()
     cost = 0.0
     for entry in log.coming:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
         start = time.process_time()
         wire = filter_exchanges(wire, filter_, views.exchanges)
         tasks = filter_timeline(tasks, filter_, views.timeline, views.exchanges)
@@ -280,10 +280,10 @@ def memory(shape: Callable[[], Iterator[Entry]], entries: int) -> float:
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     kept: list[Entry] = []
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in islice(log, entries):
         kept.append(entry)
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -14,7 +14,7 @@ from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
-from inspector.views import together
+from inspector.views import log_views
 
 
 async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -> Log:
@@ -40,9 +40,9 @@ async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -
 
 
 def _context_of(log: Log) -> str | None:
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in log.entries:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     rows = views.timeline.rows
     return rows[-1].context_id if rows else None
 

@@ -29,8 +29,7 @@ from inspector.headless.printing import (
 )
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
-from inspector.views.card import CardView, SkillRow, push_remark
-from inspector.views.card_changes import CardChange, card_changes
+from inspector.views.card import CardChange, CardView, SkillRow, card_changes, push_remark
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
 from inspector.wire.tree import Json

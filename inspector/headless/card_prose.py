@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from inspector.headless.output import BOLD, DIM, GREEN, RED, YELLOW, Ink
-from inspector.views.card_changes import CardChange, ChangeKind, told
+from inspector.views.card import CardChange, ChangeKind, told
 from inspector.views.text import plain_line
 from inspector.wire.signatures import Signature, Verdict
 from inspector.wire.tree import Json

@@ -16,12 +16,11 @@ from inspector.headless.asking import ask_credentials, can_ask
 from inspector.headless.printing import print_error, print_notice
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
-from inspector.views import exchanges, together
+from inspector.views import exchanges, log_views
 from inspector.views.exchanges import Exchange
-from inspector.views.problems import Problem, ProblemKind, problem_of
-from inspector.views.refusals import RefusalKind, refusal_of
+from inspector.views.log_views import Views
+from inspector.views.problems import Problem, ProblemKind, RefusalKind, problem_of, refusal_of
 from inspector.views.text import plain_line
-from inspector.views.together import Views
 from inspector.wire.card import Endpoint
 from inspector.wire.security import BEARER, wanted_scheme, wants_credentials
 from inspector.wire.urls import root
@@ -40,11 +39,11 @@ class Link:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._show(together.EMPTY)
+        self._show(log_views.EMPTY)
         session.subscribe(self._take)
 
     def _take(self, entry: Entry) -> None:
-        self._show(together.step(self.views, entry))
+        self._show(log_views.step(self.views, entry))
 
     def _show(self, views: Views) -> None:
         self.views = views

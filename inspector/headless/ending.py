@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, PushReceived, PushVerdict
+from inspector.views.channels import Lives, missing_pushes
 from inspector.views.reads import Source, reply_of, result_of
-from inspector.views.task_lives import Lives, missing_pushes
-from inspector.views.task_rows import TaskRow
+from inspector.views.timeline import TaskRow
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.notifications import PUSH, read_notification
 from inspector.wire.results import texts

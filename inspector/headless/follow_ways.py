@@ -22,13 +22,13 @@ from inspector.headless.printing import (
 from inspector.headless.prose import tell_data, tell_finding, tell_said, tell_update
 from inspector.headless.pushes import describe_update
 from inspector.headless.report import describe_answer, describe_frame
+from inspector.views.channels import Silence, explain_silence
 from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, problem_of
-from inspector.views.push_silence import Silence, explain_silence
 from inspector.views.reads import Source
-from inspector.views.task_rows import TaskRow
 from inspector.views.text import plain_line
+from inspector.views.timeline import TaskRow
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import INVALID_PARAMS
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from inspector.views.slots import SlotChange
+from inspector.views.data import SlotChange
 from inspector.wire.states import parse_state
 
 _RESET = "\x1b[0m"

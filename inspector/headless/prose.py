@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from inspector.core.entries import Channel
 from inspector.headless.output import BOLD, CHANGES, DIM, RED, YELLOW, Ink, milliseconds
-from inspector.views.artifacts import ArtifactRow
 from inspector.views.chat import Said, read_offers
-from inspector.views.data import TurnData
+from inspector.views.data import ArtifactRow, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
-from inspector.views.slots import SlotRow
-from inspector.views.task_rows import TaskRow, Update
 from inspector.views.text import plain, plain_line
+from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.tree import Json
 

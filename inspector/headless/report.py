@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from inspector.core.entries import FrameReceived
-from inspector.views.artifacts import ArtifactRow
-from inspector.views.data import TurnData
+from inspector.views.data import ArtifactRow, TurnData
 from inspector.views.exchanges import Exchange, reply_of
 from inspector.wire.findings import Finding
 from inspector.wire.jsonrpc import Reply, read_request

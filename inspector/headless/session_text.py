@@ -7,13 +7,12 @@ from inspector.core.saved.session_files import SavedSession
 from inspector.core.saved.skimming import Skimmed
 from inspector.headless.output import BOLD, CYAN, DIM, RED, YELLOW, Ink
 from inspector.headless.prose import tell_data, tell_said, value_text
-from inspector.views import together
+from inspector.views import log_views
 from inspector.views.chat import Said
-from inspector.views.digest import ComparedTurns, turns_of
-from inspector.views.outcomes import Outcome
-from inspector.views.slots import SlotChange
+from inspector.views.data import SlotChange
+from inspector.views.log_views import Views
+from inspector.views.outcomes import ComparedTurns, Outcome, turns_of
 from inspector.views.text import plain, plain_line
-from inspector.views.together import Views
 from inspector.wire.tree import Json
 
 TITLE_WIDTH = 40
@@ -117,9 +116,9 @@ def tell_session(ink: Ink, saved: SavedSession) -> Iterator[str]:
 
 
 def _fold(saved: SavedSession) -> Views:
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in saved.whole:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     return views
 
 

@@ -35,8 +35,8 @@ from inspector.headless.session_text import (
     tell_line,
     tell_session,
 )
-from inspector.views.digest import compare_sessions, turns_of
-from inspector.views.export_session import export
+from inspector.views.outcomes import compare_sessions, turns_of
+from inspector.views.session_exports import export
 from inspector.wire.tree import Json
 
 EXIT_OK = 0

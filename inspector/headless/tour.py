@@ -12,9 +12,9 @@ from inspector.headless.output import BOLD, CYAN, DIM, Ink, ink_for
 from inspector.headless.printing import print_notice, print_text
 from inspector.headless.prose import tell_data, tell_said, tell_update, value_text
 from inspector.settings import Connection
+from inspector.views.data import SlotChange
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
-from inspector.views.slots import SlotChange
 
 PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 EXIT_OK = 0

@@ -15,11 +15,10 @@ from inspector.views.data import DataView, TurnData
 from inspector.views.exchanges import Exchange, Exchanges
 from inspector.views.live import LiveView
 from inspector.views.mock import MockView
+from inspector.views.persistent import Series
 from inspector.views.problems import problem_of
 from inspector.views.reading import Readings
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow
-from inspector.views.timeline import Timeline
+from inspector.views.timeline import TaskRow, Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from inspector.views.filtered import (
     filter_timeline,
 )
 from inspector.views.filters import NO_FILTER, Filter
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow
+from inspector.views.persistent import Series
+from inspector.views.timeline import TaskRow
 
 
 @dataclass(frozen=True, slots=True)

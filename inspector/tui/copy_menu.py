@@ -14,8 +14,7 @@ from textual.widgets import Static
 
 from inspector.tui.drawing import ink
 from inspector.views.exchanges import Exchange
-from inspector.views.export_har import har, har_entry
-from inspector.views.export_requests import curl, exchange_json, httpx_script
+from inspector.views.exports import curl, exchange_json, har, har_entry, httpx_script
 from inspector.wire.tree import Json
 
 FORMS = {"c": "curl", "p": "Python", "j": "JSON", "h": "HAR entry", "a": "HAR archive"}

@@ -18,12 +18,10 @@ from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.mocks.trace import TraceWanted, explanation, trace_blocks
 from inspector.views import mock
-from inspector.views.artifacts import ArtifactRow
-from inspector.views.data import TurnData
+from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
 from inspector.views.files import FilePart, file_of, files_in
 from inspector.views.mock import MockView
 from inspector.views.reads import result_of
-from inspector.views.slots import SlotChange, SlotRow
 from inspector.wire.states import is_resting, parse_state
 
 MOST_PARTS = 50

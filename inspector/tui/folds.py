@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from inspector.core.entries import Entry
 from inspector.tui.board import Board
-from inspector.views import together
-from inspector.views.together import Views
+from inspector.views import log_views
+from inspector.views.log_views import Views
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    views: Views = together.EMPTY
+    views: Views = log_views.EMPTY
 
     def step(self, entry: Entry) -> "Folds":
-        return Folds(together.step(self.views, entry))
+        return Folds(log_views.step(self.views, entry))
 
     def board(self) -> Board:
         views = self.views

@@ -7,9 +7,9 @@ from inspector.core.entries import ASIDE
 from inspector.tui.board import Board
 from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
-from inspector.views.refusals import refusal_of
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow, Update
+from inspector.views.persistent import Series
+from inspector.views.problems import refusal_of
+from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Severity
 
 

@@ -19,7 +19,7 @@ from inspector.tui.timeline import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView
 from inspector.views.mock import MockView
-from inspector.views.refusals import refusal_of
+from inspector.views.problems import refusal_of
 
 
 class Connection(StrEnum):

@@ -23,7 +23,7 @@ from inspector.tui.save_line import SaveLine
 from inspector.tui.timeline import Timeline
 from inspector.tui.wire import Wire
 from inspector.views.exchanges import find
-from inspector.views.export_requests import curl
+from inspector.views.exports import curl
 from inspector.views.filters import BadFilter, parse_filter
 
 

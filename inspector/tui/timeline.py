@@ -16,8 +16,8 @@ from inspector.tui.drawing.task_pile import TaskPile
 from inspector.tui.messages import Place
 from inspector.tui.mocks.fault_words import fault_words
 from inspector.views.mock import FaultMark
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow, Update
+from inspector.views.persistent import Series
+from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 
 SHORT_ID = 6

@@ -27,7 +27,7 @@ from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import UNICODE
 from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
-from inspector.views.series import Series
+from inspector.views.persistent import Series
 from inspector.wire.findings import Severity
 
 _FIRST_REFUSAL = 400

@@ -8,10 +8,9 @@ from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.views.exchanges import Exchange, begin, extend
-from inspector.views.index import Index
+from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
 from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
-from inspector.views.series import Series
 from inspector.wire.results import Result, texts
 from inspector.wire.slots import read_slots, strip_markers
 from inspector.wire.states import is_resting, parse_state

@@ -14,7 +14,7 @@ from inspector.core.entries import (
     RequestSent,
     ResponseStarted,
 )
-from inspector.views.index import Index
+from inspector.views.persistent import Index, Series
 from inspector.views.reads import (
     STREAMS,
     Asked,
@@ -26,7 +26,6 @@ from inspector.views.reads import (
     header,
     reply_of,
 )
-from inspector.views.series import Series
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Reply
 from inspector.wire.progress import Progress

@@ -1,29 +1,10 @@
 """Live replay as a view: each turn of a conversation beside the same turn of its last replay."""
 
-import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from inspector.core.commands import Json
 from inspector.views import outcomes
-from inspector.views.outcomes import Outcome, Outcomes
+from inspector.views.outcomes import Change, Outcome, Outcomes, compare
 from inspector.views.reads import STARTS_TASK, Asked, Over, Read
-
-# What differs from run to run although nothing was changed: ids and times.
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
-MASK = "…"
-ARROW = " → "
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """`what` is state, text, flow, transitions, answer, or a slot's name after `slot `."""
-
-    what: str
-    old: str
-    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +92,6 @@ def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ComparedTur
     return tuple(compared)
 
 
-def compare(old: Outcome, new: Outcome) -> tuple[Change, ...]:
-    """What is other in `new`, ids and times masked; nothing while it is not over."""
-    if not new.is_over:
-        return ()
-    if old.problem or new.problem:
-        return _change("answer", old.problem or "came", new.problem or "came")
-    return (
-        *_change("state", old.state or "none", new.state or "none"),
-        *_change("flow", old.active_flow or "none", new.active_flow or "none"),
-        *_change("text", _masked(old.said, old), _masked(new.said, new)),
-        *_slots(old.slots, new.slots),
-        *_change("transitions", ARROW.join(old.states[:-1]), ARROW.join(new.states[:-1])),
-    )
-
-
 def _turns(view: LiveView, context_id: str) -> list[Outcome]:
     exchanges = view.outcomes.turns.get(context_id, ())
     return [view.outcomes.by_exchange[exchange] for exchange in exchanges]
@@ -133,29 +99,3 @@ def _turns(view: LiveView, context_id: str) -> list[Outcome]:
 
 def _is_told(outcome: Outcome) -> bool:
     return outcome.is_over and not outcome.problem
-
-
-def _change(what: str, old: str, new: str) -> tuple[Change, ...]:
-    return () if old == new else (Change(what, old, new),)
-
-
-def _slots(old: Mapping[str, Json], new: Mapping[str, Json]) -> tuple[Change, ...]:
-    names = dict.fromkeys((*old, *new))
-    return tuple(
-        change
-        for name in names
-        for change in _change(f"slot {name}", _spell(old.get(name)), _spell(new.get(name)))
-    )
-
-
-def _spell(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "none" if value is None else _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
-
-
-def _masked(text: str, outcome: Outcome) -> str:
-    text = _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
-    ids = (outcome.context_id, outcome.task_id, outcome.message_id)
-    names = "|".join(re.escape(one) for one in ids if one)
-    # an id that a user chose may be a word, or stand inside one
-    return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", MASK, text) if names else text

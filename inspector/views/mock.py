@@ -16,7 +16,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.views.index import Index
+from inspector.views.persistent import Index
 from inspector.wire import mock_admin
 from inspector.wire.jsonrpc import read_request
 from inspector.wire.mock_admin import ArmedFault, FaultHit, FaultKind, Model, Reload

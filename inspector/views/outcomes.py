@@ -1,19 +1,27 @@
 """What each turn came to, in short: its task's states, words, slots and flow."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import assert_never
 
 from inspector.core.commands import Json
-from inspector.core.entries import Failed
-from inspector.views.index import Index
-from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
-from inspector.views.series import Series
+from inspector.core.entries import Entry, Failed, RequestSent
+from inspector.views.persistent import Index, Series
+from inspector.views.reading import STARTS_TASK, read_log
+from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.results import Result, data_parts, texts
 from inspector.wire.slots import strip_markers
 from inspector.wire.states import is_resting, parse_state
 from inspector.wire.tree import at, list_at, object_at, text_at
 
+# What differs from run to run although nothing was changed: ids and times.
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+MASK = "…"
+ARROW = " → "
 # More than this of a streamed text is not compared.
 MOST_CHARACTERS = 20_000
 
@@ -146,3 +154,87 @@ def _end(view: Outcomes, exchange: int) -> Outcomes:
 
 def _put(view: Outcomes, outcome: Outcome) -> Outcomes:
     return replace(view, by_exchange=view.by_exchange.set(outcome.exchange, outcome))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`what` is state, text, flow, transitions, answer, or a slot's name after `slot `."""
+
+    what: str
+    old: str
+    new: str
+
+
+def compare(old: Outcome, new: Outcome) -> tuple[Change, ...]:
+    """What is other in `new`, ids and times masked; nothing while it is not over."""
+    if not new.is_over:
+        return ()
+    if old.problem or new.problem:
+        return _change("answer", old.problem or "came", new.problem or "came")
+    return (
+        *_change("state", old.state or "none", new.state or "none"),
+        *_change("flow", old.active_flow or "none", new.active_flow or "none"),
+        *_change("text", _masked(old.said, old), _masked(new.said, new)),
+        *_slots(old.slots, new.slots),
+        *_change("transitions", ARROW.join(old.states[:-1]), ARROW.join(new.states[:-1])),
+    )
+
+
+def _change(what: str, old: str, new: str) -> tuple[Change, ...]:
+    return () if old == new else (Change(what, old, new),)
+
+
+def _slots(old: Mapping[str, Json], new: Mapping[str, Json]) -> tuple[Change, ...]:
+    names = dict.fromkeys((*old, *new))
+    return tuple(
+        change
+        for name in names
+        for change in _change(f"slot {name}", _spell(old.get(name)), _spell(new.get(name)))
+    )
+
+
+def _spell(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "none" if value is None else _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
+
+
+def _masked(text: str, outcome: Outcome) -> str:
+    text = _TIMESTAMP.sub(MASK, _UUID.sub(MASK, text))
+    ids = (outcome.context_id, outcome.task_id, outcome.message_id)
+    names = "|".join(re.escape(one) for one in ids if one)
+    # an id that a user chose may be a word, or stand inside one
+    return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", MASK, text) if names else text
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTurns:
+    """A turn and the one in its place; None where one of the sessions is shorter."""
+
+    old: Outcome | None
+    new: Outcome | None
+    changes: tuple[Change, ...]
+
+
+def turns_of(entries: Sequence[Entry]) -> tuple[Outcome, ...]:
+    """What each turn came to, in the order in which they were sent."""
+    view = EMPTY
+    for read in read_log(entries):
+        view = step(view, read)
+    sent = (one for one in entries if isinstance(one, RequestSent))
+    return tuple(view.by_exchange[one.exchange] for one in sent if one.purpose in STARTS_TASK)
+
+
+def compare_sessions(
+    before: Sequence[Outcome], after: Sequence[Outcome]
+) -> tuple[ComparedTurns, ...]:
+    """Turn by turn what is other in `after`; ids and times are masked."""
+    return tuple(
+        ComparedTurns(old, new, _changes(old, new)) for old, new in zip_longest(before, after)
+    )
+
+
+def _changes(old: Outcome | None, new: Outcome | None) -> tuple[Change, ...]:
+    if old is None or new is None:
+        return (Change("turn", "none" if old is None else old.title, new.title if new else "none"),)
+    said = () if old.title == new.title else (Change("said", old.title, new.title),)
+    return (*said, *compare(old, new))

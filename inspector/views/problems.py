@@ -1,22 +1,42 @@
 """Why an exchange brought no answer, told so that somebody can act on it (inspector.md CLI-5)."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
+from typing import assert_never
 
-from inspector.core.entries import Failed, FailureKind, Purpose
+from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
-from inspector.views.refusals import refusal_of
-from inspector.views.remedies import (
-    Remedy,
-    remedy_of_early_end,
-    remedy_of_error,
-    remedy_of_failure,
-    remedy_of_status,
-)
+from inspector.wire import jsonrpc
 from inspector.wire.answers import is_wrapped, wrong_answer
 from inspector.wire.jsonrpc import RpcError
+from inspector.wire.masks import Shown, read_mask
 from inspector.wire.tree import Json, parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Either may be empty. A hint may name commands, whose TARGET only the user knows."""
+
+    cause: str
+    hint: str
+
+
+class RefusalKind(StrEnum):
+    MISSING = "missing"
+    WRONG = "wrong"
+    EXPIRED = "expired"
+    FORBIDDEN = "forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`cause` and `hint` as a problem tells them."""
+
+    kind: RefusalKind
+    cause: str
+    hint: str
 
 
 class ProblemKind(StrEnum):
@@ -226,3 +246,219 @@ def _last_seen(exchange: Exchange) -> str:
     if exchange.response is not None:
         return f"HTTP {exchange.response.status} at {exchange.first_byte_ms or 0:.0f} ms"
     return "nothing"
+
+
+def remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
+    """What breaking off in this way means for what was asked."""
+    match kind:
+        case FailureKind.CONNECT:
+            return Remedy(
+                "nothing listens there, or the name or port is wrong",
+                f"check that the agent runs and the address is right: {_curl(exchange)}",
+            )
+        case FailureKind.TLS:
+            return Remedy(
+                "the certificate is not trusted here, the agent wants one, or the port has no TLS",
+                "--cacert FILE to trust one of your own, --client-cert FILE to show one, "
+                "else http://",
+            )
+        case FailureKind.TIMEOUT:
+            return _remedy_of_silence(exchange)
+        case FailureKind.PROTOCOL:
+            return Remedy(
+                "the server does not speak HTTP as A2A needs it",
+                f"{_curl(exchange)} shows what it sends",
+            )
+        case FailureKind.DISCONNECTED:
+            return Remedy(
+                "the server crashed, restarted or gave up; a proxy may cut long replies",
+                "; ".join(filter(None, ("look at the agent's log", _way_to_the_task(exchange)))),
+            )
+        case FailureKind.STOPPED:
+            return Remedy("", _way_to_the_task(exchange))
+        case _:
+            assert_never(kind)
+
+
+def remedy_of_error(exchange: Exchange, code: int | None) -> Remedy:
+    """What a JSON-RPC error of this code says (A2A 0.3 §8)."""
+    cause, hint = _ERRORS.get(code or 0, ("", "--json shows the whole reply"))
+    return Remedy(cause, hint.format(task=exchange.task_id or "TASK_ID"))
+
+
+def remedy_of_status(status: int) -> Remedy | None:
+    """What an HTTP status says that has a meaning for A2A."""
+    known = _STATUSES.get(status)
+    return None if known is None else Remedy(*known)
+
+
+def remedy_of_early_end(exchange: Exchange) -> Remedy:
+    return Remedy(
+        "the agent forgot it, or something on the way closed the stream too early",
+        _way_to_the_task(exchange) or "look at the agent's log",
+    )
+
+
+def _remedy_of_silence(exchange: Exchange) -> Remedy:
+    if exchange.purpose in ASIDE:
+        return Remedy(
+            "the server hangs, or something on the way swallows the request",
+            f"a longer --timeout, or {_curl(exchange)} to see whether it answers at all",
+        )
+    if exchange.rpc_method == jsonrpc.MESSAGE_SEND:
+        hint = "a longer --timeout, or --stream to see how far it comes"
+    else:
+        way = _way_to_the_task(exchange) or "the agent's log shows what it does"
+        hint = f"a longer --timeout; {way}"
+    return Remedy("the agent still works, or hangs", hint)
+
+
+def _way_to_the_task(exchange: Exchange) -> str:
+    """How to see what became of the task; "" where the exchange was about none."""
+    task = exchange.task_id
+    if exchange.purpose in ASIDE:
+        return ""
+    if task is None:
+        is_sent = exchange.rpc_method == jsonrpc.MESSAGE_SEND
+        return "--stream or --no-blocking tells the task's id at once" if is_sent else ""
+    if exchange.is_stream:
+        return f"a2a-inspect tasks resubscribe TARGET {task} goes on, tasks get shows where it is"
+    return f"a2a-inspect tasks get TARGET {task} shows where it is"
+
+
+def _curl(exchange: Exchange) -> str:
+    return f"curl -i {exchange.request.url}"
+
+
+_ERRORS: dict[int, tuple[str, str]] = {
+    jsonrpc.PARSE_ERROR: (
+        "the body is no JSON for the agent",
+        "look at what went out: a2a-inspect sessions export last --format curl",
+    ),
+    jsonrpc.METHOD_NOT_FOUND: (
+        "the agent speaks another protocol version, or lacks this method",
+        "a2a-inspect card TARGET --validate shows what it offers",
+    ),
+    jsonrpc.TASK_NOT_FOUND: (
+        "the task id is wrong, or the agent has forgotten it, as after a restart",
+        "check the id; a2a-inspect send prints it as taskId",
+    ),
+    jsonrpc.TASK_NOT_CANCELABLE: (
+        "the task has already ended, or a later turn took its place",
+        "a2a-inspect tasks get TARGET {task} shows its state",
+    ),
+    jsonrpc.PUSH_NOT_SUPPORTED: (
+        "the agent sends no push notifications",
+        "--poll or --stream follows the task as well",
+    ),
+    jsonrpc.UNSUPPORTED_OPERATION: (
+        "the agent cannot do this at all, or not with this task now",
+        "a2a-inspect card TARGET shows what it can",
+    ),
+    jsonrpc.CONTENT_TYPE_NOT_SUPPORTED: (
+        "the agent takes or gives none of the media types of this message",
+        "--accept MODE asks for others; a2a-inspect card TARGET shows what it takes and gives",
+    ),
+}
+
+_STATUSES: dict[int, tuple[str, str]] = {
+    HTTPStatus.NOT_FOUND: (
+        "the card's url does not lead to the agent",
+        "a2a-inspect card TARGET shows the url",
+    ),
+    HTTPStatus.CONFLICT: (
+        "the same message is still being worked on",
+        "wait, or send it with another --message-id",
+    ),
+}
+
+
+_DESCRIPTION = re.compile(r'error_description="([^"]*)"')
+
+
+def refusal_of(exchange: Exchange) -> Refusal | None:
+    """Why the agent answered 401 or 403; None where it did not.
+
+    Whether a token had expired when it went out is known from its own `exp`, whatever the agent
+    says; RFC 6750 §3 has its words.
+    """
+    if exchange.response is None:
+        return None
+    shown, said = _shown(exchange), _description(exchange)
+    match exchange.response.status:
+        case HTTPStatus.UNAUTHORIZED if shown is None:
+            return _missing(exchange)
+        case HTTPStatus.UNAUTHORIZED if shown is Shown.EXPIRED or "expired" in said.lower():
+            return _expired(exchange, said)
+        case HTTPStatus.UNAUTHORIZED:
+            return _wrong(shown, said)
+        case HTTPStatus.FORBIDDEN:
+            return _forbidden(shown, said)
+        case _:
+            return None
+
+
+def _missing(exchange: Exchange) -> Refusal:
+    wanted = _challenge(exchange).partition(" ")[0]
+    return Refusal(
+        RefusalKind.MISSING,
+        f"no credentials were sent; the agent wants {wanted or 'some'}",
+        "--token-env VAR, --api-key-env VAR or --jwt-alg ALG; in the app, K asks for them",
+    )
+
+
+def _expired(exchange: Exchange, said: str) -> Refusal:
+    ago = re.search(r"expired (\d+) s ago", " ".join(_masked(exchange)))
+    cause = f"the token had expired {ago[1]} s before it was sent" if ago else "the token expired"
+    return Refusal(
+        RefusalKind.EXPIRED,
+        cause + _quote(said),
+        "a new one: a2a-inspect token makes one; in the app, K renews it, then r resends",
+    )
+
+
+def _wrong(shown: Shown | None, said: str) -> Refusal:
+    if shown is Shown.TOKEN:
+        cause = "the agent does not accept this token: another key, issuer or audience, or no exp"
+    else:
+        cause = "the agent does not accept these credentials"
+    return Refusal(
+        RefusalKind.WRONG,
+        cause + _quote(said),
+        "compare key, iss and aud with what the agent expects; in the app, K takes another one",
+    )
+
+
+def _forbidden(shown: Shown | None, said: str) -> Refusal:
+    if shown is None:
+        cause = "without credentials this is not allowed"
+    else:
+        cause = "the agent knows these credentials, but they may not do this"
+    return Refusal(
+        RefusalKind.FORBIDDEN,
+        cause + _quote(said),
+        "credentials with other rights: --token-env VAR; in the app, K takes them",
+    )
+
+
+def _shown(exchange: Exchange) -> Shown | None:
+    """What the request showed; of several masked headers, the one that tells most."""
+    found = [shown for value in _masked(exchange) if (shown := read_mask(value))]
+    return max(found, key=list(Shown).index, default=None)
+
+
+def _masked(exchange: Exchange) -> list[str]:
+    return [value for name, value in exchange.request.headers if name.lower() != "cookie"]
+
+
+def _challenge(exchange: Exchange) -> str:
+    return header(exchange.response, "www-authenticate") if exchange.response else ""
+
+
+def _description(exchange: Exchange) -> str:
+    found = _DESCRIPTION.search(_challenge(exchange))
+    return found[1] if found else ""
+
+
+def _quote(said: str) -> str:
+    return f"; it says {said!r}" if said else ""

@@ -23,7 +23,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.mocks.replays import is_of_replay
-from inspector.views.lanes import TASK, Life
+from inspector.views.channels import TASK, Life, Lives, begin_turn, hear_push, hear_reply
 from inspector.views.reads import (
     STARTS_TASK,
     Asked,
@@ -35,7 +35,6 @@ from inspector.views.reads import (
     Read,
     header,
 )
-from inspector.views.task_lives import Lives, begin_turn, hear_push, hear_reply
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import Request, read_reply, read_request
 from inspector.wire.notifications import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.log import SHAPES
-from inspector.views import together
+from inspector.views import log_views
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,9 +27,9 @@ def test_bench_measures_a_long_log_beside_a_short_one() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_log_that_is_measured_is_a_sound_one(shape: str) -> None:
     """What agents do wrong costs more; here they do everything right."""
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in islice(SHAPES[shape](), 600):
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     updates = [update for row in views.timeline.rows for update in row.updates]
     assert updates
     assert [finding for update in updates for finding in update.findings] == []

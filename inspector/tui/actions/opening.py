@@ -12,7 +12,7 @@ from inspector.tui.save_line import SaveLine
 from inspector.tui.stage import Stage
 from inspector.tui.wire import Wire
 from inspector.views.exchanges import Exchange, find
-from inspector.views.raw import entry_bytes, exchange_bytes, received_bytes
+from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace

@@ -23,8 +23,7 @@ from inspector.tui.drawing.quantities import wall_clock
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import UNICODE, Symbols
 from inspector.tui.running_app import app_of
-from inspector.views.card import CardView
-from inspector.views.card_changes import card_changes
+from inspector.views.card import CardView, card_changes
 
 INTERVAL_SECONDS = 5.0
 KEYS = "Esc back  r fetch  a every 5 s  p raw  / search  y copy  Enter writes “…”"

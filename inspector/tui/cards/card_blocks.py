@@ -13,9 +13,8 @@ from inspector.tui.drawing.json_ink import ink_json
 from inspector.tui.drawing.payload import body_lines
 from inspector.tui.drawing.safe_text import safe, safe_line
 from inspector.tui.drawing.symbols import Symbols
-from inspector.views.card import CardView, SkillRow, push_remark
-from inspector.views.card_changes import CardChange, ChangeKind, told
-from inspector.views.slots import SlotChange
+from inspector.views.card import CardChange, CardView, ChangeKind, SkillRow, push_remark, told
+from inspector.views.data import SlotChange
 from inspector.wire.findings import Severity
 from inspector.wire.signatures import Signature, Verdict
 

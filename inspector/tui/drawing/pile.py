@@ -8,7 +8,7 @@ from textual.content import Content
 
 from inspector.tui.drawing.block import Block, common_prefix, lay_out, nearest
 from inspector.tui.messages import Place
-from inspector.views.series import Series
+from inspector.views.persistent import Series
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.views.slots import SlotChange
+from inspector.views.data import SlotChange
 from inspector.wire.states import parse_state
 
 

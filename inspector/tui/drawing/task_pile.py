@@ -13,8 +13,8 @@ from textual.content import Content
 from inspector.tui.drawing.block import Block, lay_out
 from inspector.tui.drawing.pile import Kept
 from inspector.tui.messages import Place
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow, Update
+from inspector.views.persistent import Series
+from inspector.views.timeline import TaskRow, Update
 
 # How far back an update of the same exchange is looked for.
 FARTHEST = 200

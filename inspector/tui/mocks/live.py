@@ -12,8 +12,9 @@ from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.safe_text import safe, safe_line
 from inspector.tui.drawing.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
-from inspector.views.live import Change, ComparedTurn, LiveView, compare_last
-from inspector.views.slots import SlotChange
+from inspector.views.data import SlotChange
+from inspector.views.live import ComparedTurn, LiveView, compare_last
+from inspector.views.outcomes import Change
 from inspector.wire.mock_admin import ProjectProblem, Reload
 
 WAITING = (

@@ -23,7 +23,7 @@ from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import Symbols
 from inspector.tui.messages import Place
 from inspector.tui.pushes.push_rows import empty_words, missing_block, push_block, receiver_lines
-from inspector.views.task_lives import missing_pushes
+from inspector.views.channels import missing_pushes
 
 KEYS = (
     "Esc back  o open, close  n port  u public URL  w hand on  t turns  r resend\n"

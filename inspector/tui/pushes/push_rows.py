@@ -17,10 +17,9 @@ from inspector.tui.drawing.quantities import duration, size, wall_clock
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import Symbols, state_ink, state_name, state_sign
 from inspector.tui.messages import Place
+from inspector.views.channels import MissingPush, explain_silence
 from inspector.views.exchanges import Exchange
-from inspector.views.push_silence import explain_silence
 from inspector.views.reads import STARTS_TASK
-from inspector.views.task_lives import MissingPush
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.jsonrpc import read_request
 from inspector.wire.notifications import asks_for_notifications, read_notification

@@ -11,8 +11,7 @@ from inspector.tui.drawing import ink
 from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import Symbols, state_ink, state_name, state_sign
-from inspector.views.digest import ComparedTurns, compare_sessions, turns_of
-from inspector.views.outcomes import Outcome
+from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 
 MOST_STATES = 6
 

@@ -21,7 +21,7 @@ from inspector.tui.drawing.symbols import UNICODE, Symbols
 from inspector.tui.running_app import app_of
 from inspector.tui.saved.compared import ComparedScreen
 from inspector.tui.saved.session_rows import SessionRow, compared_blocks, read_row, row_block
-from inspector.views.export_session import SUFFIXES, export
+from inspector.views.session_exports import SUFFIXES, export
 
 KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
 EMPTY = "No session is saved yet: each conversation saves itself."

@@ -12,7 +12,7 @@ from inspector.settings import Connection, Mint
 from inspector.tui.board import Board
 from inspector.tui.drawing.quantities import span
 from inspector.tui.secrets.credential_words import Words, words_of
-from inspector.views.refusals import RefusalKind, refusal_of
+from inspector.views.problems import RefusalKind, refusal_of
 from inspector.wire.security import BEARER, Scheme, wanted_scheme, wants_credentials
 
 Header: TypeAlias = tuple[str, str]

@@ -12,7 +12,7 @@ import pytest
 from inspector.cli import main
 from inspector.core.saved.session_files import read_session
 from inspector.core.saved.sessions import session_paths
-from inspector.views.export_session import export
+from inspector.views.session_exports import export
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer

@@ -16,7 +16,7 @@ from inspector.tui.drawing.redraw import Drawn, redraw
 from inspector.tui.drawing.theme import DARK
 from inspector.tui.messages import Place
 from inspector.views.chat import Said
-from inspector.views.series import Series
+from inspector.views.persistent import Series
 
 
 def block(number: int, text: str = "") -> Block:

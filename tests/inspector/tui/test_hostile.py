@@ -19,7 +19,7 @@ from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import Connection, Header
 from inspector.tui.timeline import Timeline
 from inspector.tui.workspace import Workspace
-from inspector.views.raw import exchange_bytes
+from inspector.views.exports import exchange_bytes
 from inspector.wire.tree import Json
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.pile import ListPile, Pile
 from inspector.tui.drawing.task_pile import TaskPile
 from inspector.tui.messages import Place
-from inspector.views.series import Series
-from inspector.views.task_rows import TaskRow, Update
+from inspector.views.persistent import Series
+from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
 
 FINDING = Finding(Severity.HINT, "", "$", "odd")

@@ -4,8 +4,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.entries import Channel, FrameReceived
-from inspector.views.artifacts import ArtifactRow
-from inspector.views.data import EMPTY, step
+from inspector.views.data import EMPTY, ArtifactRow, step
 from inspector.views.reading import read_log
 from inspector.views.reads import result_of
 

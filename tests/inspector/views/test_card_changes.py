@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.views.card_changes import ChangeKind, card_changes
-from inspector.views.card_changes import told as told_change
+from inspector.views.card import ChangeKind, card_changes
+from inspector.views.card import told as told_change
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

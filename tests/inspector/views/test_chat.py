@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspector.core.entries import FailureKind, Purpose
 from inspector.views import timeline
 from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
-from inspector.views.digest import turns_of
+from inspector.views.outcomes import turns_of
 from inspector.views.reading import read_log
 
 if TYPE_CHECKING:

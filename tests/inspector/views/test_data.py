@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.core.entries import FailureKind, Purpose
-from inspector.views.data import EMPTY, DataView, step
+from inspector.views.data import EMPTY, DataView, SlotChange, SlotRow, compare, step
 from inspector.views.reading import read_log
-from inspector.views.slots import SlotChange, SlotRow, compare
 
 if TYPE_CHECKING:
     from conftest import Script

@@ -19,8 +19,8 @@ from inspector.core.entries import (
     RequestSent,
 )
 from inspector.core.saved.recording import decode_entries
-from inspector.views import together
-from inspector.views.export_har import har
+from inspector.views import log_views
+from inspector.views.exports import har
 from inspector.wire.tree import Json, at, list_at
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def check_entry(entry: Json) -> None:
 
 
 def archive_of(entries: list[Entry]) -> list[Json]:
-    views = reduce(together.step, entries, together.EMPTY)
+    views = reduce(log_views.step, entries, log_views.EMPTY)
     archive = har(views.exchanges, STARTED, "1.0")
     assert at(archive, "log", "version") == "1.2"
     assert at(archive, "log", "creator") == {"name": "a2a-inspect", "version": "1.0"}

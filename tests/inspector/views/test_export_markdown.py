@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.core.entries import FailureKind
-from inspector.views import together
-from inspector.views.export_markdown import markdown
+from inspector.views import log_views
+from inspector.views.session_exports import markdown
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -17,7 +17,7 @@ STARTED = datetime.fromisoformat("2026-11-20T10:02:10+01:00")
 
 
 def transcript(script: "Script") -> str:
-    views = reduce(together.step, script.entries, together.EMPTY)
+    views = reduce(log_views.step, script.entries, log_views.EMPTY)
     return markdown(views, STARTED, "Refunds", "http://a/")
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.core.entries import Purpose, RequestSent
 from inspector.core.secrets.redact import MASK
-from inspector.views import together
-from inspector.views.export_requests import curl, exchange_json, httpx_script, readable
+from inspector.views import log_views
+from inspector.views.exports import curl, exchange_json, httpx_script, readable
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -75,9 +75,9 @@ def test_script_is_python_whatever_was_sent(
 
 @pytest.mark.req("WIRE-1")
 def test_json_has_request_response_and_frames(script: "Script") -> None:
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in script.send("hi", stream=True).respond().event({"kind": "x"}).end().entries:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     described = exchange_json(views.exchanges[0], STARTED)
     assert json.loads(json.dumps(described)) == described
     assert described["at"] == "2026-11-20T10:02:10.000+01:00"

@@ -8,16 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.entries import Channel, Entry, FailureKind, Purpose, PushVerdict
-from inspector.views import together
+from inspector.views import log_views
 from inspector.views.filtered import (
     FilteredExchanges,
     FilteredTimeline,
     filter_exchanges,
     filter_timeline,
 )
-from inspector.views.filters import Filter, parse_filter
-from inspector.views.json_paths import JsonPath, parse_path, values_at
-from inspector.views.together import Views
+from inspector.views.filters import Filter, JsonPath, parse_filter, parse_path, values_at
+from inspector.views.log_views import Views
 from inspector.wire.tree import Json
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def fold(entries: list[Entry]) -> Views:
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in entries:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     return views
 
 
@@ -148,14 +147,14 @@ def test_filtering_as_it_grows_is_filtering_the_whole(
     script = new_script()
     kinds = st.sampled_from(["send", "stream", "event", "end", "push", "poll", "fail", "final"])
     filter_ = parsed(data.draw(st.sampled_from(TEXTS)))
-    views = together.EMPTY
+    views = log_views.EMPTY
     wire: FilteredExchanges | None = None
     tasks: FilteredTimeline | None = None
     for kind in data.draw(st.lists(kinds, max_size=25)):
         known = len(script.entries)
         _write(script, kind, data.draw(st.integers(1, 4)))
         for entry in script.entries[known:]:
-            views = together.step(views, entry)
+            views = log_views.step(views, entry)
         wire = filter_exchanges(wire, filter_, views.exchanges)
         tasks = filter_timeline(tasks, filter_, views.timeline, views.exchanges)
         assert wire == filter_exchanges(None, filter_, views.exchanges)

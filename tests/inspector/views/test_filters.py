@@ -9,11 +9,11 @@ from inspector.views.filters import (
     Field,
     FieldTerm,
     Filter,
+    JsonPath,
     PathTerm,
     TextTerm,
     parse_filter,
 )
-from inspector.views.json_paths import JsonPath
 
 
 def terms(text: str) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.views.index import Index
+from inspector.views.persistent import Index
 
 
 class Clash:

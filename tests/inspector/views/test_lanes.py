@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.core.entries import Channel, Purpose, PushVerdict
-from inspector.views import together
-from inspector.views.task_lives import missing_pushes
-from inspector.views.task_rows import TaskRow, Update
-from inspector.views.together import Views
+from inspector.views import log_views
+from inspector.views.channels import missing_pushes
+from inspector.views.log_views import Views
+from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Severity
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ PUSH = {"configuration": {"pushNotificationConfig": {"url": "http://127.0.0.1:9/
 
 
 def fold(script: "Script") -> Views:
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in script.entries:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     return views
 
 

@@ -22,7 +22,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.views import card, chat, data, exchanges, reading, timeline, together
+from inspector.views import card, chat, data, exchanges, log_views, reading, timeline
 
 VIEWS: list[Any] = [card, chat, data, exchanges, timeline]
 
@@ -126,8 +126,8 @@ def fold(step: Callable[[Any, Entry], Any], start: Any, log: list[Entry]) -> Any
 @settings(max_examples=200)
 @pytest.mark.req("CONN-5")
 def test_any_log_folds_and_may_be_folded_in_two(log: list[Entry], place: int) -> None:
-    prefix = fold(together.step, together.EMPTY, log[:place])
-    assert fold(together.step, prefix, log[place:]) == fold(together.step, together.EMPTY, log)
+    prefix = fold(log_views.step, log_views.EMPTY, log[:place])
+    assert fold(log_views.step, prefix, log[place:]) == fold(log_views.step, log_views.EMPTY, log)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
@@ -135,7 +135,7 @@ def test_any_log_folds_and_may_be_folded_in_two(log: list[Entry], place: int) ->
 @settings(max_examples=30)
 def test_a_view_alone_is_what_it_is_among_the_others(view: Any, log: list[Entry]) -> None:
     alone = reduce(view.step, reading.read_log(log), view.EMPTY)
-    among = fold(together.step, together.EMPTY, log)
+    among = fold(log_views.step, log_views.EMPTY, log)
     assert alone == getattr(among, view.__name__.rpartition(".")[2])
 
 
@@ -143,12 +143,12 @@ def test_a_view_alone_is_what_it_is_among_the_others(view: Any, log: list[Entry]
 @settings(max_examples=60)
 def test_stepping_leaves_the_views_stepped_from_as_they_are(log: list[Entry]) -> None:
     """Both ways on give what they would alone."""
-    views = together.EMPTY
+    views = log_views.EMPTY
     for entry in log:
         before = repr(views)
-        after = together.step(views, entry)
+        after = log_views.step(views, entry)
         assert repr(views) == before
-        assert together.step(views, entry) == after
+        assert log_views.step(views, entry) == after
         views = after
 
 

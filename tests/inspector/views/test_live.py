@@ -6,8 +6,9 @@ import pytest
 
 from inspector.core.entries import FailureKind, Purpose
 from inspector.core.mocks.replays import CONTEXT_PREFIX
-from inspector.views import reading, together
-from inspector.views.live import Change, LiveView, compare_last
+from inspector.views import log_views, reading
+from inspector.views.live import LiveView, compare_last
+from inspector.views.outcomes import Change
 
 if TYPE_CHECKING:
     from tests.inspector.views.conftest import Script
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 FIRST, SECOND = f"{CONTEXT_PREFIX}1", f"{CONTEXT_PREFIX}2"
 
 
-def fold(script: "Script") -> together.Views:
-    views = together.EMPTY
+def fold(script: "Script") -> log_views.Views:
+    views = log_views.EMPTY
     for entry in script.entries:
-        views = together.step(views, entry)
+        views = log_views.step(views, entry)
     return views
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.views.push_silence import explain_silence
+from inspector.views.channels import explain_silence
 from inspector.wire.tree import Json
 
 PUSHES: Json = {"capabilities": {"pushNotifications": True}}

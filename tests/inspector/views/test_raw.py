@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.entries import FailureKind
 from inspector.views.exchanges import EMPTY, Exchange, step
-from inspector.views.raw import entry_bytes, exchange_bytes, received_bytes
+from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
 from inspector.views.reading import read_log
 
 if TYPE_CHECKING:

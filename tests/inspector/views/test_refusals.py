@@ -8,9 +8,8 @@ import pytest
 
 from inspector.core.entries import RequestSent, ResponseStarted
 from inspector.views.exchanges import EMPTY, step
-from inspector.views.problems import problem_of
+from inspector.views.problems import Refusal, RefusalKind, problem_of, refusal_of
 from inspector.views.reading import read_log
-from inspector.views.refusals import Refusal, RefusalKind, refusal_of
 
 if TYPE_CHECKING:
     from conftest import Script

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.views.series import Series
+from inspector.views.persistent import Series
 
 lengths = st.integers(0, 40) | st.sampled_from([31, 32, 33, 1023, 1024, 1025, 1057])
 

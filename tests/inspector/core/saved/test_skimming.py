@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.saved.session_files import SessionHeader, encode_header, read_session
 from inspector.core.saved.skimming import skim
-from inspector.views.digest import compare_sessions, turns_of
+from inspector.views.outcomes import compare_sessions, turns_of
 
 LOG = Path(__file__).parents[2] / "tui" / "logs" / "transfer.jsonl"
 
