@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from inspector.core.entries import Entry, FailureKind, Purpose, PushReceived, PushVerdict
 from inspector.core.log import Log
 from inspector.core.recorder import Limits, Recorder
-from inspector.core.secrets.redact import Redactor
+from inspector.core.redaction import Redactor
 from inspector.net.events import Outgoing, Transport
 from inspector.wire.urls import is_same_origin
 

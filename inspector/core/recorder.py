@@ -16,7 +16,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.log import Log
-from inspector.core.secrets.redact import Redactor
+from inspector.core.redaction import Redactor
 from inspector.net.events import Broken, Chunk, Ended, NetEvent, Outgoing, Sending, Started
 from inspector.wire.sse import SseReader, SseTooLarge
 

@@ -12,7 +12,7 @@ from inspector.core.commands import (
 )
 from inspector.core.compose import compose_params
 from inspector.core.entries import Headers, Purpose
-from inspector.core.secrets.redact import SECRET_HEADERS
+from inspector.core.redaction import SECRET_HEADERS
 from inspector.net.events import Outgoing
 from inspector.wire import jsonrpc
 from inspector.wire.card import Endpoint

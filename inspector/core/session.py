@@ -8,6 +8,7 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urljoin
 
+from inspector.core.card_keys import fetch_card_keys, read_file
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
 from inspector.core.entries import Entry, Headers, Purpose
 from inspector.core.exchanger import Exchanger, ignore
@@ -15,12 +16,11 @@ from inspector.core.following.follower import Sleep
 from inspector.core.following.pace import Pace
 from inspector.core.following.turns import Turns
 from inspector.core.log import Log
-from inspector.core.pushes.push_signatures import WELL_KNOWN_KEYS
-from inspector.core.pushes.receiving import Receiver
+from inspector.core.push_receiver import Receiver
+from inspector.core.push_verification import WELL_KNOWN_KEYS
 from inspector.core.recorder import Limits
+from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON, Request, request_of
-from inspector.core.secrets.card_keys import fetch_card_keys, read_file
-from inspector.core.secrets.redact import Redactor
 from inspector.core.target import Target
 from inspector.net.events import Outgoing, Transport
 from inspector.wire.card import Endpoint, choose_endpoint

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from inspector.core.secrets.credentials import header_of, with_header
+from inspector.core.credentials import header_of, with_header
 from inspector.core.session import Session
 from inspector.views.text import plain_line
 from inspector.wire.security import Scheme

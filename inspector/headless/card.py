@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from textwrap import wrap
 
-from inspector.core.saved.card_store import SeenCard, load_card, save_card
+from inspector.core.saved.cards import SeenCard, load_card, save_card
 from inspector.errors import NotA2A
 from inspector.folders import cards_folder
 from inspector.headless.card_prose import (

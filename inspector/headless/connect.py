@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from inspector.core.commands import Command, FetchCard
 from inspector.core.entries import Entry
-from inspector.core.saved.sessions import record
+from inspector.core.saved.session_store import record
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError

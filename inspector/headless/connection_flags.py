@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from inspector.core.secrets.credentials import header_of, parse_headers, read_variable, with_header
+from inspector.core.credentials import header_of, parse_headers, read_variable, with_header
 from inspector.errors import UsageError
 from inspector.headless.printing import print_notice
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS, DEFAULT_TTL_SECONDS, Connection, Mint
@@ -61,7 +61,7 @@ def credential_headers(
         secret = read_variable("--api-key-env", arguments.api_key_env, environment)
         return [header_of(_api_key_scheme(arguments), secret, where)]
     if mint is not None:
-        from inspector.core.secrets.minting import mint_token
+        from inspector.core.minting import mint_token
 
         return [header_of(BEARER, mint_token(mint, time.time()), "--jwt-alg")]
     return []
@@ -70,7 +70,7 @@ def credential_headers(
 def read_mint_flags(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Mint | None:
     if arguments.jwt_alg is None:
         return None
-    from inspector.core.secrets.minting import read_mint
+    from inspector.core.minting import read_mint
 
     return read_mint(
         arguments.jwt_alg,

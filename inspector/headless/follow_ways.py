@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from inspector.core.commands import Also, Json, SendTurn, Turn
 from inspector.core.entries import Entry, FrameReceived, PushReceived
-from inspector.core.pushes.receiver_options import ReceiverOptions
+from inspector.core.push_receiver import ReceiverOptions
 from inspector.errors import TimedOut
 from inspector.headless.connect import Link, error_of
 from inspector.headless.ending import Ending, ending_of, findings_of, is_told

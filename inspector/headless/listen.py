@@ -9,14 +9,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 
+from inspector.core.credentials import read_variable
 from inspector.core.entries import Entry, Purpose
 from inspector.core.exchanger import Exchanger
 from inspector.core.log import Log
-from inspector.core.pushes.receiver_options import Injection, ReceiverOptions
-from inspector.core.pushes.receiving import Receiver
+from inspector.core.push_receiver import Injection, Receiver, ReceiverOptions
+from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON
-from inspector.core.secrets.credentials import read_variable
-from inspector.core.secrets.redact import Redactor
 from inspector.errors import UsageError
 from inspector.headless.output import ink_for
 from inspector.headless.printing import print_json, print_notice, print_text

@@ -5,7 +5,7 @@ import asyncio
 import os
 
 from inspector.core.commands import SendTurn, Turn
-from inspector.core.secrets.turn_headers import fill_headers
+from inspector.core.credentials import fill_headers
 from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from inspector.core.saved.session_files import SavedSession
-from inspector.core.saved.skimming import Skimmed
+from inspector.core.saved.recording import SavedSession
+from inspector.core.saved.session_store import Skimmed
 from inspector.headless.output import BOLD, CYAN, DIM, RED, YELLOW, Ink
 from inspector.headless.prose import tell_data, tell_said, value_text
 from inspector.views import log_views

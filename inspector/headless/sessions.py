@@ -7,16 +7,17 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from inspector.core.saved.session_files import SavedSession, read_session
-from inspector.core.saved.sessions import (
+from inspector.core.saved.recording import SavedSession, read_session
+from inspector.core.saved.session_store import (
+    Skimmed,
     delete_session,
     find_session,
     id_of,
     name_session,
     prune,
     session_paths,
+    skim,
 )
-from inspector.core.saved.skimming import Skimmed, skim
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.headless.output import ink_for

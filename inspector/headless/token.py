@@ -4,7 +4,7 @@ import argparse
 import os
 import time
 
-from inspector.core.secrets.minting import mint_token, read_mint, weakness
+from inspector.core.minting import mint_token, read_mint, weakness
 from inspector.headless.printing import print_notice, print_text
 
 EXIT_OK = 0

@@ -9,8 +9,7 @@ from typing import TypeVar
 
 from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
 from inspector.core.parts import read_part
-from inspector.core.saved.kept_turns import decode_turn
-from inspector.core.saved.targets import read_targets, targets_file
+from inspector.core.saved.targets import decode_turn, read_targets, targets_file
 from inspector.core.user_files import read_to_end, read_user_file
 from inspector.errors import UsageError
 from inspector.wire.tree import parse_json

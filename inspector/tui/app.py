@@ -129,7 +129,7 @@ class InspectorApp(App[int]):
 
     def reopen(self, path: "Path", target: str | None = None) -> None:
         """Show the main screen as a saved session left it, to go on at its target or `target`."""
-        from inspector.core.saved.session_files import read_header
+        from inspector.core.saved.recording import read_header
         from inspector.tui.link import reopen_link
 
         def open_it() -> "Link":

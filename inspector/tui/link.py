@@ -7,8 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from uuid import uuid4
 
-from inspector.core.saved.session_files import read_session
-from inspector.core.saved.sessions import Recording, record, record_again, replayed
+from inspector.core.saved.recording import read_session
+from inspector.core.saved.session_store import Recording, record, record_again, replayed
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import Command, SendTurn, Turn
-from inspector.core.secrets.turn_headers import fill_headers
+from inspector.core.credentials import fill_headers
 from inspector.core.session import Session
 from inspector.errors import UsageError
 from inspector.tui.composing.composer import Composer

@@ -16,7 +16,7 @@ from inspector.errors import InspectorError
 from inspector.tui.messages import TargetGiven
 
 if TYPE_CHECKING:
-    from inspector.core.saved.recent import KnownTarget
+    from inspector.core.saved.targets import KnownTarget
 
 MOST_KNOWN = 6
 _SETTLED_SECONDS = 0.05
@@ -116,7 +116,7 @@ class StartScreen(Screen[None]):
         """Connect to the project's sub agent; of several, offer each."""
         from pathlib import Path
 
-        from inspector.core.saved.recent import KnownTarget
+        from inspector.core.saved.targets import KnownTarget
         from inspector.core.sub_agents import find_sub_agents
 
         folder = Path(event.value.strip() or ".")
@@ -138,8 +138,7 @@ class StartScreen(Screen[None]):
         self.run_worker(self._offer_known(), group="known", exclusive=True)
 
     async def _offer_known(self) -> None:
-        from inspector.core.saved.recent import known_targets
-        from inspector.core.saved.targets import read_targets, targets_file
+        from inspector.core.saved.targets import known_targets, read_targets, targets_file
         from inspector.folders import sessions_folder
 
         try:

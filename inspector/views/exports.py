@@ -14,7 +14,7 @@ from http import HTTPStatus
 from urllib.parse import parse_qsl, urlsplit
 
 from inspector.core.entries import Channel, FrameReceived, Headers, PushReceived, RequestSent
-from inspector.core.secrets.redact import MASK
+from inspector.core.redaction import MASK
 from inspector.views.exchanges import Exchange, header
 from inspector.views.filtered import frame_at
 from inspector.wire.sse import parse_event

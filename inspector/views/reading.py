@@ -22,7 +22,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.mocks.replays import is_of_replay
+from inspector.core.live_replay import is_of_replay
 from inspector.views.channels import TASK, Life, Lives, begin_turn, hear_push, hear_reply
 from inspector.views.reads import (
     STARTS_TASK,

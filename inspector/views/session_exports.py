@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from functools import reduce
 
 from inspector.core.entries import Purpose
-from inspector.core.saved.recording import encode_entry
-from inspector.core.saved.session_files import SavedSession, encode_header, encode_name
+from inspector.core.saved.recording import SavedSession, encode_entry, encode_header, encode_name
 from inspector.views import log_views
 from inspector.views.chat import Said
 from inspector.views.data import SlotChange, SlotRow, TurnData

@@ -12,8 +12,8 @@ from inspector.core.exchanger import Exchanger, Made
 from inspector.core.following.follower import Follower, Sleep
 from inspector.core.following.pace import Pace
 from inspector.core.following.task_watch import TaskWatch
-from inspector.core.pushes.receiving import Receiver
-from inspector.core.pushes.registrations import Registration
+from inspector.core.push_receiver import Receiver
+from inspector.core.push_verification import Registration
 from inspector.core.requests import Request, overlay, request_of, request_of_turn
 from inspector.net.events import Outgoing
 

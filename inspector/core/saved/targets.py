@@ -14,17 +14,20 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TypeAlias, TypeVar
 
-from inspector.core.saved.session_writer import make_private_folder
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.core.saved.recording import read_header
+from inspector.core.saved.session_store import make_private_folder, session_paths
 from inspector.errors import UsageError
 from inspector.folders import config_folder
-from inspector.wire.tree import Json, object_at, parse_json
+from inspector.wire.tree import Json, at, list_at, object_at, parse_json, text_at
 
 FILE_NAME = "targets.json"
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}")
@@ -233,3 +236,105 @@ def _with(values: Mapping[str, T], key: str, value: T | None) -> dict[str, T]:
 
 def _without(values: Mapping[str, T], key: str) -> dict[str, T]:
     return {name: value for name, value in values.items() if name != key}
+
+
+_VARIABLE_NAME = re.compile(r"\$\{\w+\}")
+_PUBLIC = re.compile(r"(x-)?a2a-(context-id|version|extensions)", re.IGNORECASE)
+
+
+def encode_turn(turn: Turn) -> Json:
+    """Return what `decode_turn` makes `turn` of again, but for what is left out."""
+    if turn.raw is not None:
+        # JSON has no bytes: a body that is no UTF-8 is kept as near as it can be
+        return {"raw": turn.raw.decode(errors="replace"), "follow": turn.follow.value}
+    headers = [[name, value] for name, value in turn.headers if _is_kept(name, value)]
+    fields: dict[str, Json] = {
+        "text": turn.text,
+        "slots": dict(turn.slots),
+        "slot_shapes": [shape.value for shape in turn.slot_shapes] if turn.slots else [],
+        "metadata": dict(turn.metadata),
+        "parts": list(turn.parts),
+        "headers": [list[Json](header) for header in headers],
+        "accepted_output_modes": list(turn.accepted_output_modes),
+        "also": [way.value for way in sorted(turn.also)],
+    }
+    filled = {name: value for name, value in fields.items() if value}
+    if turn.history_length is not None:
+        filled["history_length"] = turn.history_length
+    if not set(filled) - {"text"}:
+        return turn.text
+    return {**filled, "follow": turn.follow.value}
+
+
+def decode_turn(kept: Json, follow: FollowMode = FollowMode.BLOCKING) -> Turn:
+    """Return the turn in `kept`, whatever it holds; `follow` serves where it does not say how."""
+    if isinstance(kept, str):
+        return Turn(kept, follow=follow)
+    told = text_at(kept, "follow")
+    follow = FollowMode(told) if told in {mode.value for mode in FollowMode} else follow
+    if (raw := text_at(kept, "raw")) is not None:
+        return Turn("", follow=follow, raw=raw.encode(errors="replace"))
+    shapes = tuple(shape for shape in SlotShape if shape.value in list_at(kept, "slot_shapes"))
+    history = at(kept, "history_length")
+    return Turn(
+        text_at(kept, "text") or "",
+        slots=object_at(kept, "slots"),
+        slot_shapes=shapes or (SlotShape.METADATA,),
+        metadata=object_at(kept, "metadata"),
+        parts=tuple(list_at(kept, "parts")),
+        history_length=history if isinstance(history, int) else None,
+        accepted_output_modes=_texts(list_at(kept, "accepted_output_modes")),
+        follow=follow,
+        also=frozenset(way for way in Also if way.value in list_at(kept, "also")),
+        headers=tuple(_header(pair) for pair in list_at(kept, "headers")),
+    )
+
+
+def with_slots(turn: Turn, slots: Mapping[str, Json]) -> Turn:
+    """Return `turn` with `slots` added, which win over its own."""
+    return replace(turn, slots={**turn.slots, **slots})
+
+
+def _is_kept(name: str, value: str) -> bool:
+    return bool(_VARIABLE_NAME.search(value) or _PUBLIC.fullmatch(name))
+
+
+def _header(pair: Json) -> tuple[str, str]:
+    name, value = at(pair, 0), at(pair, 1)
+    return (str(name), str(value))
+
+
+def _texts(values: list[Json]) -> tuple[str, ...]:
+    return tuple(value for value in values if isinstance(value, str))
+
+
+MOST_READ = 40
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTarget:
+    """`target` is what a command takes; `name` is "" for one that is not saved."""
+
+    target: str
+    name: str = ""
+
+
+def known_targets(targets: Targets, sessions: Path, most: int) -> tuple[KnownTarget, ...]:
+    """At most so many targets, each once; a saved one goes by its name."""
+    saved = [KnownTarget(one.target, name) for name, one in sorted(targets.saved.items())]
+    addresses = {one.target for one in saved}
+    recent = (KnownTarget(target) for target in _recent(sessions) if target not in addresses)
+    return tuple(islice((*saved, *recent), most))
+
+
+def _recent(sessions: Path) -> Iterator[str]:
+    """The targets of the newest sessions, each once."""
+    seen: set[str] = set()
+    for path in session_paths(sessions)[:MOST_READ]:
+        try:
+            target = read_header(path).target
+        except UsageError:
+            continue
+        if target not in seen:
+            seen.add(target)
+            yield target

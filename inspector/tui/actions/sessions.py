@@ -35,7 +35,7 @@ def picture(workspace: "Workspace") -> None:
     """Write the screen as SVG to the user's folder of pictures."""
     from datetime import datetime
 
-    from inspector.core.saved.session_writer import make_private_folder
+    from inspector.core.saved.session_store import make_private_folder
     from inspector.folders import pictures_folder
 
     folder = pictures_folder()

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.core.saved.card_store import SeenCard
+from inspector.core.saved.cards import SeenCard
 from inspector.tui.ask_line import AskLine
 from inspector.tui.board import Board
 from inspector.tui.cards.card_blocks import EXAMPLE, Difference, card_lines, marked, raw_lines

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from inspector.core.commands import Json
-from inspector.core.saved.card_store import SeenCard, load_card, save_card
+from inspector.core.saved.cards import SeenCard, load_card, save_card
 from inspector.core.session import Session
 from inspector.folders import cards_folder
 from inspector.tui.board import Board

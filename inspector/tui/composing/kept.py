@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inspector.core.commands import Json, Turn
-from inspector.core.saved.kept_turns import decode_turn, encode_turn
-from inspector.core.saved.targets import Targets
+from inspector.core.saved.targets import Targets, decode_turn, encode_turn
 from inspector.tui.conversation import value_text
 from inspector.tui.drawing.safe_text import safe_line
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.mocks.fault_line import parse, spell, suggest
+from inspector.core.mock_client import parse, spell, suggest
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
 from inspector.tui.conversation import value_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from inspector.core.commands import Json
-    from inspector.core.mocks.mock import MockClient
+    from inspector.core.mock_client import MockClient
     from inspector.tui.board import Board
 
 NO_MOCK = (

@@ -3,9 +3,8 @@
 import asyncio
 from uuid import uuid4
 
-from inspector.core.mocks.live import LiveReplay
-from inspector.core.mocks.mock import MockClient
-from inspector.core.mocks.watching import changes
+from inspector.core.live_replay import LiveReplay, changes
+from inspector.core.mock_client import MockClient
 from inspector.core.session import Session
 from inspector.settings import Connection
 

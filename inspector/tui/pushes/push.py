@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.pushes.receiver_options import Injection
-from inspector.core.pushes.receiving import Receiver
+from inspector.core.push_receiver import Injection, Receiver
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
 from inspector.tui.board import Board

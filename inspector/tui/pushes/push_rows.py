@@ -7,8 +7,7 @@ from textual.content import Content
 
 from inspector.core.commands import Json
 from inspector.core.entries import PushReceived, PushVerdict
-from inspector.core.pushes.receiver_options import Injection
-from inspector.core.pushes.receiving import RESENT_HEADER, Receiver
+from inspector.core.push_receiver import RESENT_HEADER, Injection, Receiver
 from inspector.net.events import find_header
 from inspector.tui.board import Board
 from inspector.tui.drawing import ink

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from textual.content import Content
 
-from inspector.core.saved.session_files import SessionHeader, read_session
-from inspector.core.saved.skimming import skim
+from inspector.core.saved.recording import SessionHeader, read_session
+from inspector.core.saved.session_store import skim
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.safe_text import safe_line

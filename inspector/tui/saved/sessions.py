@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.saved.session_files import read_session
-from inspector.core.saved.sessions import delete_session, name_session, session_paths
+from inspector.core.saved.recording import read_session
+from inspector.core.saved.session_store import delete_session, name_session, session_paths
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing.block_list import BlockList

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from inspector.core.credentials import header_of, token_expiry, with_header
 from inspector.core.entries import Headers
-from inspector.core.secrets.credentials import header_of, token_expiry, with_header
 from inspector.core.session import Session
 from inspector.settings import Connection, Mint
 from inspector.tui.board import Board
@@ -66,7 +66,7 @@ class CredentialDesk:
             UsageError: no token can be made, or no header can carry it.
         """
         if isinstance(given, Mint):
-            from inspector.core.secrets.minting import mint_token
+            from inspector.core.minting import mint_token
 
             self.mint = given
             header = header_of(BEARER, mint_token(given, self._now()), "the token")

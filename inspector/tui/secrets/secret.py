@@ -11,7 +11,7 @@ from textual.containers import HorizontalGroup, VerticalGroup
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from inspector.core.secrets.credentials import header_of
+from inspector.core.credentials import header_of
 from inspector.errors import InspectorError, UsageError
 from inspector.settings import DEFAULT_TTL_SECONDS, Mint
 from inspector.tui.composing.choices import Choices
@@ -89,7 +89,7 @@ class SecretScreen(ModalScreen["Header | Mint | None"]):
         return header_of(scheme, self._text("typed"), "the secret")
 
     def _read_mint(self) -> Mint:
-        from inspector.core.secrets.minting import read_mint
+        from inspector.core.minting import read_mint
 
         key = self._text("key")
         is_variable = key.startswith("$")

@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent, ResponseEnded
 from inspector.core.log import Log
-from inspector.core.saved.session_files import SessionHeader
-from inspector.core.saved.sessions import Recording, record_new, session_paths
+from inspector.core.saved.recording import SessionHeader
+from inspector.core.saved.session_store import Recording, record_new, session_paths
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
 BODY = (

@@ -14,8 +14,8 @@ from jwt.algorithms import ECAlgorithm
 from inspector.core.commands import FetchCard
 from inspector.core.entries import PushReceived, PushVerdict, RequestSent
 from inspector.core.log import Log
-from inspector.core.pushes.receiver_options import ReceiverOptions
-from inspector.core.pushes.registrations import TOKEN_HEADER
+from inspector.core.push_receiver import ReceiverOptions
+from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.cli import main
-from inspector.core.saved.session_files import read_session
-from inspector.core.saved.sessions import session_paths
+from inspector.core.saved.recording import read_session
+from inspector.core.saved.session_store import session_paths
 from inspector.views.session_exports import export
 
 if TYPE_CHECKING:

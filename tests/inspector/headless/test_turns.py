@@ -12,8 +12,7 @@ import pytest
 
 from inspector.cli import main
 from inspector.core.commands import FollowMode, SlotShape, Turn
-from inspector.core.saved.kept_turns import encode_turn
-from inspector.core.saved.targets import Targets, targets_file, write_targets
+from inspector.core.saved.targets import Targets, encode_turn, targets_file, write_targets
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent

@@ -20,7 +20,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.saved.card_store import SeenCard, load_card
+from inspector.core.saved.cards import SeenCard, load_card
 from inspector.folders import cards_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp

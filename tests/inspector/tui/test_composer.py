@@ -12,7 +12,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from inspector.core.commands import Json, SlotShape, Turn
 from inspector.core.saved.recording import encode_entry
-from inspector.core.saved.sessions import find_session
+from inspector.core.saved.session_store import find_session
 from inspector.demo import serve_bank
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp

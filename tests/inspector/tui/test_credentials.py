@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
-from inspector.core.secrets.credentials import header_of
+from inspector.core.credentials import header_of
 from inspector.settings import Connection, Mint
 from inspector.tui.app import InspectorApp
 from inspector.tui.header import Header

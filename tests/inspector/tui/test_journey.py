@@ -14,7 +14,7 @@ import pytest
 from textual.events import Paste
 from textual.pilot import Pilot
 
-from inspector.core.saved.sessions import session_paths
+from inspector.core.saved.session_store import session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Prompt

@@ -18,8 +18,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.core.entries import Failed, Purpose, RequestSent, ResponseEnded
-from inspector.core.saved.session_files import SessionHeader, encode_header, read_session
-from inspector.core.saved.sessions import find_session, session_paths
+from inspector.core.saved.recording import SessionHeader, encode_header, read_session
+from inspector.core.saved.session_store import find_session, session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer

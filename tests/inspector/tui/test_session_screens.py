@@ -9,9 +9,8 @@ from typing import TypeAlias
 import pytest
 from textual.pilot import Pilot
 
-from inspector.core.saved.recording import decode_entries
-from inspector.core.saved.session_files import SessionHeader, encode_header, encode_name
-from inspector.core.saved.sessions import file_name
+from inspector.core.saved.recording import SessionHeader, decode_entries, encode_header, encode_name
+from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
 from inspector.tui.copy_menu import CopyMenu

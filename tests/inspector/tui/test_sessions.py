@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.core.saved.session_files import SessionHeader, encode_header, encode_name
-from inspector.core.saved.sessions import file_name, read_name, session_paths
+from inspector.core.saved.recording import SessionHeader, encode_header, encode_name
+from inspector.core.saved.session_store import file_name, read_name, session_paths
 from inspector.folders import pictures_folder, sessions_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp

@@ -9,8 +9,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
-from inspector.core.saved.session_files import SessionHeader, encode_header
-from inspector.core.saved.sessions import file_name
+from inspector.core.saved.recording import SessionHeader, encode_header
+from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
 from inspector.settings import Connection

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.entries import Purpose, RequestSent
-from inspector.core.secrets.redact import MASK
+from inspector.core.redaction import MASK
 from inspector.views import log_views
 from inspector.views.exports import curl, exchange_json, httpx_script, readable
 

@@ -14,7 +14,7 @@ from inspector.core.commands import Also, FollowMode, SendTurn, Turn
 from inspector.core.entries import Channel, Failed, FrameReceived, PushReceived, RequestSent
 from inspector.core.following.pace import Pace
 from inspector.core.log import Log
-from inspector.core.pushes.registrations import TOKEN_HEADER
+from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.events import (

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.core.commands import Json
-from inspector.core.mocks.fault_line import parse, spell, suggest
+from inspector.core.mock_client import parse, spell, suggest
 from inspector.errors import UsageError
 from inspector.wire.mock_admin import FaultKind, Parameter
 

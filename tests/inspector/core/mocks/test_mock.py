@@ -13,11 +13,9 @@ import pytest
 
 from inspector.core.commands import FetchCard, SendTurn, Turn
 from inspector.core.entries import Failed, FailureKind, Purpose, RequestSent, ResponseEnded
+from inspector.core.live_replay import CONTEXT_PREFIX, LiveReplay, changes
 from inspector.core.log import Log
-from inspector.core.mocks.live import LiveReplay
-from inspector.core.mocks.mock import MockClient
-from inspector.core.mocks.replays import CONTEXT_PREFIX
-from inspector.core.mocks.watching import changes
+from inspector.core.mock_client import MockClient
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport

@@ -14,7 +14,7 @@ from inspector.core.entries import (
     Purpose,
     RequestSent,
 )
-from inspector.core.mocks.replays import CONTEXT_PREFIX, Names, again, conversation, is_of_replay
+from inspector.core.live_replay import CONTEXT_PREFIX, Names, again, conversation, is_of_replay
 
 REPLAY = f"{CONTEXT_PREFIX}1"
 

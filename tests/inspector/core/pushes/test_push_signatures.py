@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from inspector.core.pushes.push_signatures import Signatures, bearer_jwt
+from inspector.core.push_verification import Signatures, bearer_jwt
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("PUSHRX-1")]
 

@@ -12,16 +12,17 @@ import pytest
 from inspector.core.entries import Failed, PushReceived, PushVerdict, RequestSent, ResponseStarted
 from inspector.core.exchanger import Exchanger
 from inspector.core.log import Log
-from inspector.core.pushes.receiver_options import Injection, ReceiverOptions
-from inspector.core.pushes.receiving import (
+from inspector.core.push_receiver import (
     BURST,
     MAX_STRANGE_BYTES,
     RESENT_HEADER,
     STRANGERS,
+    Injection,
     Receiver,
+    ReceiverOptions,
 )
-from inspector.core.pushes.registrations import TOKEN_HEADER
-from inspector.core.secrets.redact import MASK, Redactor
+from inspector.core.push_verification import TOKEN_HEADER
+from inspector.core.redaction import MASK, Redactor
 from inspector.errors import UsageError
 from inspector.net.http import HttpTransport
 from inspector.net.receiver_requests import Bounds

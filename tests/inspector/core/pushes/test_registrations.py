@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inspector.core.entries import PushVerdict
-from inspector.core.pushes.registrations import (
+from inspector.core.push_verification import (
     MAX_REGISTRATIONS,
     MAX_STRANGE_BYTES,
     Registration,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from inspector.core.saved import card_store
-from inspector.core.saved.card_store import card_path, load_card, save_card
+from inspector.core.saved import cards
+from inspector.core.saved.cards import card_path, load_card, save_card
 from inspector.core.target import parse_target
 
 TARGET = parse_target("http://me:s3cret@bank.test:5005")
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_read_is_no_card(tmp_path: Path, content: str) -> 
 def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "Not a directory" in save_card(tmp_path / "file" / "cards", TARGET, CARD, NOW)
-    huge: dict[str, Any] = {"name": "x" * card_store.MOST_BYTES}
+    huge: dict[str, Any] = {"name": "x" * cards.MOST_BYTES}
     assert "is not kept" in save_card(tmp_path, TARGET, huge, NOW)
     assert load_card(tmp_path, TARGET) is None
 
@@ -70,12 +70,12 @@ def test_a_card_file_is_a_target_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_cards_seen_long_ago_make_room(tmp_path: Path) -> None:
-    for number in range(card_store.MOST_CARDS):
+    for number in range(cards.MOST_CARDS):
         path = tmp_path / f"{number:03}.json"
         path.touch()
         os.utime(path, (number, number))
     save_card(tmp_path, TARGET, CARD, NOW)
     names = {path.name for path in tmp_path.iterdir()}
-    assert len(names) == card_store.MOST_CARDS
+    assert len(names) == cards.MOST_CARDS
     assert "000.json" not in names
     assert load_card(tmp_path, TARGET) is not None

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.core.entries import Failed, FailureKind
 from inspector.core.log import Log
-from inspector.core.saved.session_files import cut_off, read_header, read_session
-from inspector.core.saved.sessions import session_paths
+from inspector.core.saved.recording import cut_off, read_header, read_session
+from inspector.core.saved.session_store import session_paths
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:

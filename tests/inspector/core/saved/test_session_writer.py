@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from inspector.core.log import Log
-from inspector.core.saved.session_files import SessionHeader, read_session
-from inspector.core.saved.session_writer import SessionWriter, append_writer, new_writer
-from inspector.core.saved.sessions import Recording, record_again, session_paths
+from inspector.core.saved.recording import SessionHeader, read_session
+from inspector.core.saved.session_store import (
+    Recording,
+    SessionWriter,
+    append_writer,
+    new_writer,
+    record_again,
+    session_paths,
+)
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from inspector.core.saved.session_files import read_session
-from inspector.core.saved.sessions import (
+from inspector.core.saved.recording import read_session
+from inspector.core.saved.session_store import (
     Recording,
     delete_session,
     find_session,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.saved.session_files import SessionHeader, encode_header, read_session
-from inspector.core.saved.skimming import skim
+from inspector.core.saved.recording import SessionHeader, encode_header, read_session
+from inspector.core.saved.session_store import skim
 from inspector.views.outcomes import compare_sessions, turns_of
 
 LOG = Path(__file__).parents[2] / "tui" / "logs" / "transfer.jsonl"

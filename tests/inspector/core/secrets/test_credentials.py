@@ -3,7 +3,7 @@
 import jwt
 import pytest
 
-from inspector.core.secrets.credentials import (
+from inspector.core.credentials import (
     header_of,
     parse_header,
     parse_headers,

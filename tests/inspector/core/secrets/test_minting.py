@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from inspector.core.secrets.minting import mint_token, read_claims, read_mint, weakness
+from inspector.core.minting import mint_token, read_claims, read_mint, weakness
 from inspector.errors import UsageError
 from inspector.settings import Mint
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.secrets.redact import Redactor
+from inspector.core.redaction import Redactor
 from inspector.wire.masks import MASK
 
 SECRET = 's3cret"token'

@@ -5,7 +5,9 @@ machine, or where the user named a variable with the mock's admin token.
 """
 
 import asyncio
-from collections.abc import Callable
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from urllib.parse import quote
@@ -13,9 +15,10 @@ from urllib.parse import quote
 from inspector.core.commands import Json, Turn
 from inspector.core.entries import Entry, FrameReceived, Headers, Purpose, ResponseStarted
 from inspector.core.session import Session
+from inspector.errors import UsageError
 from inspector.net.events import Outgoing
 from inspector.wire import mock_admin
-from inspector.wire.mock_admin import WANTS_TRACE
+from inspector.wire.mock_admin import WANTS_TRACE, FaultKind, Parameter
 from inspector.wire.sse import parse_event
 from inspector.wire.tree import encode_json, parse_json
 from inspector.wire.urls import is_loopback, root
@@ -176,3 +179,97 @@ class MockClient:
         if self._token and endpoint.is_trusted:
             headers += (("Authorization", f"Bearer {self._token}"),)
         return Outgoing(method, root(endpoint.url) + path.removeprefix("/"), headers, body)
+
+
+# Beside the effect's own parameters; `match.` stands before a criterion's name.
+_FAULT_FIELDS = ("count", "probability")
+_MATCH = "match."
+
+# What is tried first where the mock has no default.
+_SUGGESTED: Mapping[str, Json] = {
+    "status": 503,
+    "seconds": 2,
+    "state": "failed",
+    "merge": {"capabilities": {"streaming": False}},
+}
+_OF_TYPE: Mapping[str, Json] = {"integer": 1, "number": 1, "boolean": True, "object": {}}
+
+
+def suggest(kind: FaultKind, count: int | None = 1) -> dict[str, Json]:
+    """The fault of `kind` as the admin API takes it, for the next `count` requests or all."""
+    effect: dict[str, Json] = {"kind": kind.name}
+    for parameter in kind.parameters:
+        if parameter.is_required:
+            effect[parameter.name] = _suggested(parameter)
+    fault: dict[str, Json] = {"effect": effect}
+    if count is not None:
+        fault["count"] = count
+    return fault
+
+
+def spell(fault: Mapping[str, Json], kind: FaultKind) -> str:
+    """`fault` as a line, the parameters with their defaults in it."""
+    effect = fault.get("effect")
+    given = effect if isinstance(effect, dict) else {}
+    words = [kind.name]
+    for parameter in kind.parameters:
+        value = given.get(parameter.name, parameter.default)
+        words += [_word(parameter.name, value)] if value is not None else []
+    words += [_word(name, fault[name]) for name in _FAULT_FIELDS if name in fault]
+    return " ".join(words)
+
+
+def parse(text: str, kinds: Iterable[FaultKind]) -> dict[str, Json]:
+    """The fault that a line describes; what its values must be, the mock itself knows.
+
+    Raises:
+        UsageError: there is no such kind or parameter.
+    """
+    try:
+        name, *words = shlex.split(text) or [""]
+    except ValueError as error:
+        raise UsageError(f"{text!r}: {error}; write KIND NAME=VALUE …") from None
+    known = {kind.name: kind for kind in kinds}
+    if name not in known:
+        raise UsageError(f"the mock has no fault {name!r}")
+    parameters = [parameter.name for parameter in known[name].parameters]
+    fault: dict[str, Json] = {}
+    effect: dict[str, Json] = {"kind": name}
+    match: dict[str, Json] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"{word!r} is no NAME=VALUE")
+        if key.startswith(_MATCH):
+            match[key.removeprefix(_MATCH)] = value
+        elif key in _FAULT_FIELDS:
+            fault[key] = _value(value)
+        elif key in parameters:
+            effect[key] = _value(value)
+        else:
+            names = ", ".join((*parameters, *_FAULT_FIELDS, "match.method"))
+            raise UsageError(f"{name} has no {key!r}; there are {names}")
+    fault["effect"] = effect
+    if match:
+        fault["match"] = match
+    return fault
+
+
+def _suggested(parameter: Parameter) -> Json:
+    if parameter.name in _SUGGESTED:
+        value = _SUGGESTED[parameter.name]
+        if not parameter.choices or value in parameter.choices:
+            return value
+    if parameter.choices:
+        return parameter.choices[0]
+    return _OF_TYPE.get(parameter.type, parameter.name)
+
+
+def _word(name: str, value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shlex.quote(f"{name}={text}")
+
+
+def _value(text: str) -> Json:
+    parsed = parse_json(text.encode())
+    return text if parsed.problem else parsed.value

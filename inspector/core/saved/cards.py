@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 
-from inspector.core.secrets.redact import Redactor
+from inspector.core.redaction import Redactor
 from inspector.core.target import Target
 from inspector.wire.tree import Json, at, parse_json, text_at
 

@@ -13,33 +13,33 @@ How a face uses it:
 A turn with `Also.PUSH` opens it by itself. Everything it takes is a `PushReceived` in the log.
 """
 
+import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from inspector.core.entries import PushReceived, PushVerdict
+from inspector.core.entries import FailureKind, Purpose, PushReceived, PushVerdict
 from inspector.core.exchanger import Exchanger, ignore
-from inspector.core.pushes.kept_pushes import KeptPushes
-from inspector.core.pushes.push_judge import PushJudge
-from inspector.core.pushes.receiver_options import Injection, ReceiverOptions
-from inspector.core.pushes.registrations import Registration, Registrations
+from inspector.core.push_verification import PushJudge, Registration, Registrations
 from inspector.errors import UsageError
-from inspector.net.events import Outgoing, find_header
+from inspector.net.events import Headers, Outgoing, Transport, find_header
 from inspector.net.forward import forwarded_headers, has_passed
 from inspector.net.receiver_gate import Allowance, Gate
-from inspector.net.receiver_requests import Answer, Incoming
+from inspector.net.receiver_requests import Answer, Bounds, Incoming
 from inspector.settings import Connection
 from inspector.wire.notifications import read_notification
 from inspector.wire.urls import below, is_same_origin, split_url
 
 if TYPE_CHECKING:
-    from inspector.core.pushes.forwarding import Forwarder
     from inspector.net.receiver import HttpReceiver
+
 
 RESENT_HEADER = "X-A2A-Inspect-Resent"
 BURST, PER_SECOND = 200, 50.0
@@ -51,6 +51,85 @@ _STATUSES = {
     PushVerdict.FORGED: HTTPStatus.UNAUTHORIZED,
     PushVerdict.UNKNOWN_TASK: HTTPStatus.NOT_FOUND,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """How verified notifications are mistreated: answered with `status`, late, never or cut off."""
+
+    status: int | None = None
+    delay_seconds: float = 0.0
+    is_hanging: bool = False
+    is_dropping: bool = False
+
+    def answer(self) -> Answer:
+        """What a verified notification is answered; a redirect leads to another path here."""
+        if self.is_hanging or self.is_dropping:
+            return Answer(None, delay_seconds=self.delay_seconds, is_hanging=self.is_hanging)
+        status = self.status or HTTPStatus.OK
+        location: Headers = (("Location", REDIRECTED),) if status in REDIRECTS else ()
+        return Answer(status, location, delay_seconds=self.delay_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverOptions:
+    """`public_url` is registered in place of the receiver's own; `jwks_url` makes JWTs a must."""
+
+    interface: str = "127.0.0.1"
+    public_url: str | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    jwks_url: str | None = None
+    bounds: Bounds | None = None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names by which agents may call the receiver, besides those of loopback.
+
+        Raises:
+            UsageError: the public URL is none.
+        """
+        if self.public_url is None:
+            return (self.interface,)
+        public = split_url(self.public_url)
+        if public is None or public.hostname is None:
+            raise UsageError(f"--public-url {self.public_url!r} is not an http or https URL")
+        return (self.interface, public.hostname)
+
+    @property
+    def takes_addresses(self) -> bool:
+        """All interfaces are listened to, whose addresses nobody has listed."""
+        return self.interface in UNSPECIFIED
+
+    def url(self, port: int) -> str:
+        """What agents are given; all interfaces are told as loopback without a public URL."""
+        if self.public_url is not None:
+            return self.public_url
+        host = "127.0.0.1" if self.takes_addresses else self.interface
+        host = f"[{host}]" if ":" in host else host
+        return f"{self.scheme}://{host}:{port}/"
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.certificate else "http"
+
+
+class KeptPushes:
+    """The newest, by exchange, as far as they fit."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Outgoing] = OrderedDict()
+        self._size_bytes = 0
+
+    def keep(self, exchange: int, push: Outgoing) -> None:
+        self._kept[exchange] = push
+        self._size_bytes += len(push.body)
+        while len(self._kept) > MAX_KEPT or self._size_bytes > MAX_KEPT_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._size_bytes -= len(oldest.body)
+
+    def find(self, exchange: int) -> Outgoing | None:
+        return self._kept.get(exchange)
 
 
 class Receiver:
@@ -207,7 +286,6 @@ class Receiver:
             registration.watch(entry)
 
     def _forward(self, push: Outgoing, url: str) -> None:
-        from inspector.core.pushes.forwarding import Forwarder
         from inspector.net.http import HttpTransport
 
         if self._forwarder is None:
@@ -220,3 +298,48 @@ class Receiver:
         host = find_header(incoming.headers, "host") or ""
         url = f"{self.options.scheme}://{host}{incoming.target}"
         return url if split_url(url) else urljoin(self.url, "/")
+
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTED = "/redirected"
+UNSPECIFIED = frozenset({"", "0.0.0.0", "::"})
+
+
+MAX_WAITING = 100
+
+
+class Forwarder:
+    """`put` never waits; `aclose` gives up what is still to go out.
+
+    `transport` is not the agent's: no cookie or certificate of the agent goes with it. Redirects
+    are not followed.
+    """
+
+    def __init__(self, exchanger: Exchanger, transport: Transport) -> None:
+        self._exchanger = exchanger
+        self._transport = transport
+        self._waiting: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_WAITING)
+        self._worker = asyncio.create_task(self._run())
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Send `outgoing` after those before it; where too many wait, the log says it was not."""
+        try:
+            self._waiting.put_nowait(outgoing)
+        except asyncio.QueueFull:
+            _, recorder = self._exchanger.begin(Purpose.FORWARD, outgoing)
+            text = f"not handed on: {MAX_WAITING} others wait already"
+            recorder.fail(FailureKind.STOPPED, text)
+
+    async def aclose(self) -> None:
+        self._worker.cancel()
+        await asyncio.gather(self._worker, return_exceptions=True)
+        await self._transport.aclose()
+
+    async def _run(self) -> None:
+        while True:
+            outgoing = await self._waiting.get()
+            await self._exchanger.make(Purpose.FORWARD, outgoing, transport=self._transport)
+
+
+MAX_KEPT = 200
+MAX_KEPT_BYTES = 64 * 1024 * 1024

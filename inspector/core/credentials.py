@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from inspector.core.commands import Turn
+from inspector.core.redaction import SECRET_HEADERS
 from inspector.core.requests import is_header_value
-from inspector.core.secrets.redact import SECRET_HEADERS
 from inspector.errors import UsageError
 from inspector.net.events import Headers
 from inspector.wire.jwt import expiry_of
@@ -96,3 +98,16 @@ def _checked(where: str, name: str, value: str) -> tuple[str, str]:
     if not is_header_value(value):
         raise UsageError(f"{where}: the value has characters no header may hold")
     return name, value
+
+
+def fill_headers(turn: Turn, environment: Mapping[str, str]) -> tuple[Turn, tuple[str, ...]]:
+    """Return `turn` with each `${VARIABLE}` of its headers filled in, and the values of these.
+
+    Raises:
+        UsageError: a name or value that HTTP does not allow, a variable that is not set, or a
+            secret in plain words.
+    """
+    headers = tuple(parse_header(f"{name}: {value}", environment) for name, value in turn.headers)
+    named = [name for _, value in turn.headers for name in _VARIABLE.findall(value)]
+    secrets = tuple(read_variable("header", name, environment) for name in named)
+    return replace(turn, headers=headers), secrets

@@ -1,0 +1,228 @@
+"""Live replay: at each change the turns of the conversation are sent again in a new context."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from inspector.core.commands import CancelTask, FollowMode, Json, SendTurn, Turn
+from inspector.core.entries import Channel, Entry, FrameReceived, Headers, Purpose, RequestSent
+from inspector.core.sent_turn import read_sent_turn
+from inspector.core.session import Session
+from inspector.wire.jsonrpc import encode_request, read_reply, read_request
+from inspector.wire.results import Result, read_result
+from inspector.wire.sse import parse_event
+from inspector.wire.states import is_terminal, parse_state
+from inspector.wire.tree import object_at, text_at
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn, or the cancelling of a task, and what its first reply named."""
+
+    request: RequestSent
+    context_id: str | None = None
+    task_id: str | None = None
+    has_result: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the ids of a conversation are called in its replay, by their old names."""
+
+    context_id: str
+    messages: Mapping[str, str] = field(default_factory=dict[str, str])
+    tasks: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class LiveReplay:
+    """`run` replays after each `trigger`; one that comes during a replay begins it anew.
+
+    An agent keeps a context whose task waits for the user: what a replay left waiting is cancelled
+    when the next one begins, or by `tidy`.
+    """
+
+    def __init__(self, session: Session, *, new_id: Callable[[], str]) -> None:
+        self._session = session
+        self._new_id = new_id
+        self._has_changed = asyncio.Event()
+        self._waiting: dict[str, str] = {}
+
+    def trigger(self) -> None:
+        """What the agent runs has changed."""
+        self._has_changed.set()
+
+    async def run(self) -> None:
+        """Replay whenever something has changed, until cancelled."""
+        while True:
+            await self._has_changed.wait()
+            self._has_changed.clear()
+            async with asyncio.TaskGroup() as group:
+                tidying = group.create_task(self.tidy())
+                replaying = group.create_task(self._replay())
+                stopping = group.create_task(self._stop_at_change(replaying))
+                await asyncio.wait((replaying, tidying))
+                stopping.cancel()
+
+    async def tidy(self) -> None:
+        """Cancel the tasks that earlier replays left waiting."""
+        waiting, self._waiting = self._waiting, {}
+        for context_id, task_id in waiting.items():
+            await self._session.run(CancelTask(task_id, context_id))
+
+    async def _stop_at_change(self, replaying: asyncio.Task[None]) -> None:
+        await self._has_changed.wait()
+        replaying.cancel()
+
+    async def _replay(self) -> None:
+        said = conversation(self._session.log.entries)
+        names = Names(CONTEXT_PREFIX + self._new_id())
+        for one in said:
+            if one.request.purpose is not Purpose.CANCEL:
+                names = await self._send(one, names)
+            elif one.task_id is not None and one.task_id in names.tasks:
+                await self._session.run(CancelTask(names.tasks[one.task_id], names.context_id))
+                self._waiting.pop(names.context_id, None)
+
+    async def _send(self, said: Said, names: Names) -> Names:
+        """Send one turn and learn what its task is called this time."""
+        turn, names = again(said, names, self._new_id(), self._new_id())
+        listener = _Listener(names.context_id)
+        unsubscribe = self._session.subscribe(listener.take)
+        try:
+            await self._session.run(SendTurn(turn))
+        finally:
+            unsubscribe()
+            self._keep_waiting(listener)
+        if listener.task_id is None or said.task_id is None:
+            return names
+        return replace(names, tasks={**names.tasks, said.task_id: listener.task_id})
+
+    def _keep_waiting(self, listener: "_Listener") -> None:
+        """Note the task that holds the context; a turn that was broken off may hold it, too."""
+        if listener.task_id is not None and not is_terminal(listener.state):
+            self._waiting[listener.context_id] = listener.task_id
+        elif listener.task_id is not None:
+            self._waiting.pop(listener.context_id, None)
+
+
+class _Listener:
+    """Hears which task a context has, and its state."""
+
+    def __init__(self, context_id: str) -> None:
+        self.context_id = context_id
+        self.task_id: str | None = None
+        self.state: str | None = None
+
+    def take(self, entry: Entry) -> None:
+        result = result_in(entry) if isinstance(entry, FrameReceived) else None
+        if result is None or result.context_id != self.context_id:
+            return
+        self.task_id = result.task_id or self.task_id
+        self.state = parse_state(result.state) if result.state is not None else self.state
+
+
+# A context of this name is a replay: that is how a reopened log still tells them apart.
+CONTEXT_PREFIX = "inspect-live-"
+ROUTING_HEADER = "x-a2a-context-id"
+
+_TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
+
+
+def is_of_replay(context_id: str | None, headers: Headers) -> bool:
+    """Say whether a request is of a replay: a turn in `context_id`, or one about a task."""
+    if context_id is None:
+        named = (value for name, value in headers if name.lower() == ROUTING_HEADER)
+        context_id = next(named, None)
+    return _is_replayed(context_id)
+
+
+def conversation(entries: Iterable[Entry]) -> tuple[Said, ...]:
+    """What was said in the newest context that is no replay; turns without a result left out."""
+    said: dict[int, Said] = {}
+    for entry in entries:
+        match entry:
+            case RequestSent(purpose=Purpose.SEND | Purpose.STREAM | Purpose.CANCEL):
+                said[entry.exchange] = _read_request(entry)
+            case FrameReceived() if entry.exchange in said:
+                said[entry.exchange] = _take_reply(said[entry.exchange], entry)
+            case _:
+                pass
+    heard = [one for one in said.values() if one.has_result and not _is_replayed(one.context_id)]
+    turns = [one for one in heard if one.request.purpose in _TURNS]
+    if not turns:
+        return ()
+    return tuple(one for one in heard if one.context_id == turns[-1].context_id)
+
+
+def again(said: Said, names: Names, message_id: str, request_id: str) -> tuple[Turn, Names]:
+    """The turn to send in place of `said`, and the names that later turns know its ids by.
+
+    All of the message stays but its ids, and nobody is told of the task by push.
+    """
+    request = said.request
+    sent = read_request(request.body)
+    message = {**object_at(sent.params, "message"), "contextId": names.context_id}
+    old_id, old_task = text_at(message, "messageId"), text_at(message, "taskId")
+    if old_id is not None:
+        names = replace(names, messages={old_id: message_id, **names.messages})
+        message["messageId"] = names.messages[old_id]
+    if old_task is not None:
+        message["taskId"] = names.tasks.get(old_task, old_task)
+    params: dict[str, Json] = {**sent.params, "message": message}
+    configuration = object_at(params, "configuration")
+    if configuration:
+        params["configuration"] = {
+            name: value
+            for name, value in configuration.items()
+            if name != "pushNotificationConfig" and (name != "blocking" or value is True)
+        }
+    turn = read_sent_turn(request)
+    is_stream = turn.follow is FollowMode.STREAM
+    raw = encode_request(request_id, sent.method or "", params)
+    follow = FollowMode.STREAM if is_stream else FollowMode.BLOCKING
+    return Turn(turn.text, follow=follow, headers=turn.headers, raw=raw), names
+
+
+def _is_replayed(context_id: str | None) -> bool:
+    return context_id is not None and context_id.startswith(CONTEXT_PREFIX)
+
+
+def _read_request(request: RequestSent) -> Said:
+    params = read_request(request.body).params
+    context_id = text_at(params, "message", "contextId")
+    task_id = text_at(params, "id")
+    return Said(request, context_id, task_id)
+
+
+def _take_reply(said: Said, frame: FrameReceived) -> Said:
+    if said.has_result or (result := result_in(frame)) is None:
+        return said
+    return replace(
+        said,
+        context_id=said.context_id or result.context_id,
+        task_id=said.task_id or result.task_id,
+        has_result=True,
+    )
+
+
+def result_in(frame: FrameReceived) -> Result | None:
+    """The result in a body or an event; None where it holds none."""
+    raw = parse_event(frame.raw).data if frame.channel is Channel.SSE else frame.raw
+    reply = read_reply(raw) if raw is not None else None
+    if reply is None or reply.problem or reply.error is not None:
+        return None
+    return read_result(reply.result)
+
+
+# Changes that follow each other faster than this are one.
+QUIET_MILLISECONDS = 50
+
+
+async def changes(folder: Path) -> AsyncGenerator[None]:
+    """Yield after each save below `folder`; version control, caches and backups do not count."""
+    # watchfiles brings a compiled module that only this needs
+    from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  # names trio, too
+
+    async for _ in awatch(folder, step=QUIET_MILLISECONDS, debounce=QUIET_MILLISECONDS * 4):
+        yield
