@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lam
 
 def _tell(errors: BaseExceptionGroup[InspectorError]) -> int:
     """Print `errors` and return the exit status of the last."""
-    from inspector.headless.printing import print_error
+    from inspector.headless.terminal import print_error
 
     status = EXIT_OK
     for error in errors.exceptions:

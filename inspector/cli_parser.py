@@ -46,7 +46,7 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        from inspector.headless.printing import print_text
+        from inspector.headless.terminal import print_text
 
         print_text(f"{parser.prog} {version('a2a-inspect')}")
         parser.exit()

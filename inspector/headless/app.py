@@ -13,8 +13,8 @@ from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.headless.connection_flags import connection_of
-from inspector.headless.printing import print_aside
 from inspector.headless.targets import use_saved_target
+from inspector.headless.terminal import print_aside
 from inspector.settings import Connection
 
 

@@ -13,7 +13,7 @@ from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
 from inspector.headless.asking import ask_credentials, can_ask
-from inspector.headless.printing import print_error, print_notice
+from inspector.headless.terminal import print_error, print_notice
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import exchanges, log_views

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from inspector.core.credentials import header_of, parse_headers, read_variable, with_header
 from inspector.errors import UsageError
-from inspector.headless.printing import print_notice
+from inspector.headless.terminal import print_notice
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS, DEFAULT_TTL_SECONDS, Connection, Mint
 from inspector.wire.security import BEARER, Scheme
 from inspector.wire.urls import origin, root

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from inspector.core.commands import Command
 from inspector.core.entries import Entry, FrameReceived
 from inspector.headless.connect import Link, raise_problem
-from inspector.headless.output import ink_for
-from inspector.headless.printing import print_aside, print_json, print_text
 from inspector.headless.prose import tell_answer, tell_finding, tell_update
 from inspector.headless.report import describe_answer, describe_frame
+from inspector.headless.terminal import ink_for, print_aside, print_json, print_text
 from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of

@@ -11,17 +11,20 @@ from inspector.core.push_receiver import ReceiverOptions
 from inspector.errors import TimedOut
 from inspector.headless.connect import Link, error_of
 from inspector.headless.ending import Ending, ending_of, findings_of, is_told
-from inspector.headless.output import DIM, Ink, ink_for, milliseconds
-from inspector.headless.printing import (
+from inspector.headless.prose import tell_data, tell_finding, tell_said, tell_update
+from inspector.headless.pushes import describe_update
+from inspector.headless.report import describe_answer, describe_frame
+from inspector.headless.terminal import (
+    DIM,
+    Ink,
+    ink_for,
+    milliseconds,
     print_aside,
     print_error,
     print_json,
     print_notice,
     print_text,
 )
-from inspector.headless.prose import tell_data, tell_finding, tell_said, tell_update
-from inspector.headless.pushes import describe_update
-from inspector.headless.report import describe_answer, describe_frame
 from inspector.views.channels import Silence, explain_silence
 from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange

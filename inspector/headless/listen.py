@@ -17,9 +17,8 @@ from inspector.core.push_receiver import Injection, Receiver, ReceiverOptions
 from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON
 from inspector.errors import UsageError
-from inspector.headless.output import ink_for
-from inspector.headless.printing import print_json, print_notice, print_text
 from inspector.headless.pushes import describe_push, tell_forward, tell_push
+from inspector.headless.terminal import ink_for, print_json, print_notice, print_text
 from inspector.net.events import Outgoing
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from inspector.core.entries import Channel
-from inspector.headless.output import BOLD, CHANGES, DIM, RED, YELLOW, Ink, milliseconds
+from inspector.headless.terminal import BOLD, CHANGES, DIM, RED, YELLOW, Ink, milliseconds
 from inspector.views.chat import Said, read_offers
 from inspector.views.data import ArtifactRow, SlotRow, TurnData
 from inspector.views.exchanges import Exchange

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from inspector.core.entries import Failed, Purpose, PushReceived, PushVerdict
-from inspector.headless.output import BOLD, DIM, GREEN, RED, Ink, milliseconds
 from inspector.headless.prose import tell_finding
 from inspector.headless.report import describe_finding
+from inspector.headless.terminal import BOLD, DIM, GREEN, RED, Ink, milliseconds
 from inspector.views.reads import Began, Over, Pushed, Read
 from inspector.views.text import plain_line
 from inspector.wire.findings import Finding, Severity

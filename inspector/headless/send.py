@@ -11,8 +11,8 @@ from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
 from inspector.headless.follow_ways import follow_ways
-from inspector.headless.printing import print_notice
 from inspector.headless.report import state_of
+from inspector.headless.terminal import print_notice
 from inspector.headless.turn_flags import read_turn
 from inspector.headless.twice import send_twice
 from inspector.views.text import plain_line

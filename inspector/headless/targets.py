@@ -18,8 +18,7 @@ from inspector.core.saved.targets import (
 )
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
-from inspector.headless.output import BOLD, DIM, ink_for
-from inspector.headless.printing import print_json, print_notice, print_text
+from inspector.headless.terminal import BOLD, DIM, ink_for, print_json, print_notice, print_text
 from inspector.views.text import plain_line
 from inspector.wire.tree import Json
 

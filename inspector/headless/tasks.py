@@ -9,7 +9,7 @@ from inspector.errors import UsageError
 from inspector.headless.connect import open_link
 from inspector.headless.connection_flags import connection_of
 from inspector.headless.follow import follow
-from inspector.headless.printing import print_notice
+from inspector.headless.terminal import print_notice
 from inspector.views.text import plain_line
 
 EXIT_OK = 0

@@ -5,7 +5,7 @@ import os
 import time
 
 from inspector.core.minting import mint_token, read_mint, weakness
-from inspector.headless.printing import print_notice, print_text
+from inspector.headless.terminal import print_notice, print_text
 
 EXIT_OK = 0
 

@@ -8,9 +8,8 @@ from inspector.core.commands import CancelTask, Command, FollowMode, Json, SendT
 from inspector.core.entries import Entry
 from inspector.headless.card import tell_card
 from inspector.headless.connect import Link, open_link, raise_problem
-from inspector.headless.output import BOLD, CYAN, DIM, Ink, ink_for
-from inspector.headless.printing import print_notice, print_text
 from inspector.headless.prose import tell_data, tell_said, tell_update, value_text
+from inspector.headless.terminal import BOLD, CYAN, DIM, Ink, ink_for, print_notice, print_text
 from inspector.settings import Connection
 from inspector.views.data import SlotChange
 from inspector.views.exchanges import Exchange

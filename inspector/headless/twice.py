@@ -9,7 +9,7 @@ from inspector.core.commands import Turn
 from inspector.errors import UsageError
 from inspector.headless.connect import Link
 from inspector.headless.follow import print_outcome
-from inspector.headless.printing import print_json, print_notice
+from inspector.headless.terminal import print_json, print_notice
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
 from inspector.views.text import plain_line
