@@ -14,7 +14,7 @@ from mock_server.errors import StartError
 from mock_server.printing import complain, print_lines
 from mock_server.router import Routing, configuration, find_haproxy
 from mock_server.settings import bundled_bank, local_url
-from mock_server.web.listener import bind, port_of
+from mock_server.web.http_server import bind, port_of
 
 EXIT_FAILED = 1
 EXIT_CONFIGURATION = 2

@@ -17,7 +17,6 @@ from mock_server.actions.opening import Actions, open_actions
 from mock_server.card import card_of, placeholder
 from mock_server.dialogue.language_model import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
-from mock_server.garbage import settle_garbage
 from mock_server.llm.opening import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.printing import complain, print_lines
@@ -29,13 +28,16 @@ from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.settings import Settings, local_url, read_settings
 from mock_server.stage import Stage
-from mock_server.web.admin_model import ModelSwitch
-from mock_server.web.app import Page, Site, create_app
-from mock_server.web.backstage import arm_faults, with_backstage
-from mock_server.web.listener import bind, port_of
-from mock_server.web.management import status
-from mock_server.web.server import Server, serve_until_signal
-from mock_server.web.tls import tls_context
+from mock_server.web.admin_handlers import ModelSwitch
+from mock_server.web.app import Page, Site, arm_faults, create_app, status, with_backstage
+from mock_server.web.http_server import (
+    Server,
+    bind,
+    port_of,
+    serve_until_signal,
+    tls_context,
+    tune_gc,
+)
 
 EXIT_CONFIGURATION = 2
 RELAXED = (
@@ -181,7 +183,7 @@ async def _serve_with(
             if settings.watch_card:
                 stage.renew_card(card_of(saved, url))
 
-        settle_garbage()
+        tune_gc()
         async with (
             stage.loading(settings.load_delay_seconds),
             _reloading(settings, project, service, actions, renew),

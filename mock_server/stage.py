@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from mock_server.dialogue.model import Json
 from mock_server.project.load import Model
 from mock_server.service.service import Service
-from mock_server.web.app import Page
-from mock_server.web.management import status
+from mock_server.web.app import Page, status
 
 
 class Stage:

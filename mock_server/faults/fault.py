@@ -1,14 +1,28 @@
-"""A fault: which requests, what happens to them, how likely and how often."""
+"""A fault: which requests, what happens to them, how likely and how often; and the armed ones."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from itertools import count
 from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.effects import STRICT, Effect
-from mock_server.faults.matcher import PUSH_CRITERIA, Match, criteria
-from mock_server.faults.reach import REACH, Reach
+from mock_server.faults.effects import STRICT, Effect, PushEffect
+from mock_server.faults.matching import (
+    PUSH_CRITERIA,
+    REACH,
+    Delivery,
+    Match,
+    Reach,
+    ReceivedRequest,
+    criteria,
+    delivers,
+    misses,
+    reaches,
+)
+from mock_server.faults.tampering import UNTAMPERED, Tampering, tampered
 from mock_server.tasks.json_text import encode_json
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -80,3 +94,131 @@ def _path(location: Path) -> Path:
 def _reason(message: str) -> str:
     text = message.removeprefix("Value error, ")
     return text[:1].lower() + text[1:]
+
+
+Draw: TypeAlias = Callable[[], float]
+Subject: TypeAlias = ReceivedRequest | Delivery
+
+
+@dataclass(slots=True)
+class Armed:
+    """`draw` gives numbers from 0 up to 1, the fault's own: others do not change its course."""
+
+    id: str
+    fault: Fault
+    draw: Draw
+    fired: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        return self.fault.count is not None and self.fired >= self.fault.count
+
+    def hits(self) -> bool:
+        """Throw the dice; a hit counts."""
+        has_hit = not self.is_spent and self.draw() < self.fault.probability
+        self.fired += has_hit
+        return has_hit
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A fault that hit; `chance` is what it takes for its own random part, from 0 up to 1."""
+
+    fault_id: str
+    effect: Effect
+    chance: float
+
+
+class ArmedFaults:
+    """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance.
+
+    `on_fired` hears of each hit and of what was hit.
+    """
+
+    def __init__(
+        self,
+        initial: Iterable[Fault],
+        make_draw: Callable[[str], Draw],
+        on_fired: Callable[[Fired, Subject], None],
+    ) -> None:
+        self._initial = tuple(initial)
+        self._make_draw = make_draw
+        self._on_fired = on_fired
+        self._numbers = count(1)
+        self._armed: dict[str, Armed] = {}
+        self._initial_ids: tuple[str, ...] = ()
+        self.reset()
+
+    def __bool__(self) -> bool:
+        return bool(self._armed)
+
+    @property
+    def by_id(self) -> Mapping[str, Armed]:
+        """In the order in which they were armed."""
+        return self._armed
+
+    def arm(self, fault: Fault) -> Armed:
+        fault_id = fault.id or self._fresh_id()
+        self._armed[fault_id] = Armed(fault_id, fault, self._make_draw(fault_id))
+        return self._armed[fault_id]
+
+    def disarm(self, fault_id: str) -> bool:
+        """Whether there was such a fault."""
+        return self._armed.pop(fault_id, None) is not None
+
+    def clear(self) -> None:
+        self._armed.clear()
+
+    def reset(self) -> None:
+        """Arm the initial ones anew, and no other."""
+        self.clear()
+        self._numbers = count(1)
+        self._initial_ids = self._arm_all(self._initial)
+
+    def renew(self, initial: Iterable[Fault]) -> None:
+        """Put `initial`, where they are others, in the place of the initial ones."""
+        renewed = tuple(initial)
+        if renewed != self._initial:
+            for fault_id in self._initial_ids:
+                self.disarm(fault_id)
+            self._initial = renewed
+            self._initial_ids = self._arm_all(renewed)
+
+    def fire(self, request: ReceivedRequest) -> tuple[Fired, ...]:
+        """All that hit `request`, in the order in which they were armed."""
+        candidates = (
+            armed
+            for armed in self._armed.values()
+            if reaches(armed.fault.effect, request) and not misses(armed.fault.match, request)
+        )
+        return self._hits(candidates, request)
+
+    def tamper(self, delivery: Delivery) -> Tampering:
+        """What becomes of a push notification: all that hit it, taken together."""
+        if not self._armed:
+            return UNTAMPERED
+        candidates = (
+            armed
+            for armed in self._armed.values()
+            if isinstance(armed.fault.effect, PushEffect) and delivers(armed.fault.match, delivery)
+        )
+        fired = self._hits(candidates, delivery)
+        return reduce(lambda made, hit: tampered(made, hit.effect, hit.chance), fired, UNTAMPERED)
+
+    def _hits(self, candidates: Iterable[Armed], subject: Subject) -> tuple[Fired, ...]:
+        fired = tuple(
+            Fired(armed.id, armed.fault.effect, armed.draw())
+            for armed in candidates
+            if armed.hits()
+        )
+        for hit in fired:
+            self._on_fired(hit, subject)
+        return fired
+
+    def _arm_all(self, faults: Iterable[Fault]) -> tuple[str, ...]:
+        return tuple(self.arm(fault).id for fault in faults)
+
+    def _fresh_id(self) -> str:
+        return next(
+            name for number in self._numbers if (name := f"fault-{number}") not in self._armed
+        )

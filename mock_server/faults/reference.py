@@ -9,8 +9,7 @@ from pydantic.fields import FieldInfo
 
 from mock_server.faults.effects import Effect
 from mock_server.faults.fault import Fault
-from mock_server.faults.matcher import PUSH_CRITERIA, Match
-from mock_server.faults.reach import REACH, Reach
+from mock_server.faults.matching import PUSH_CRITERIA, REACH, Match, Reach
 
 CATALOGUE: tuple[type[Effect], ...] = get_args(Effect)
 KINDS = tuple(str(effect.model_fields["kind"].default) for effect in CATALOGUE)

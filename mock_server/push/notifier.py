@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from mock_server.faults.matcher import Delivery
-from mock_server.faults.pushes import PushHook, untouched
+from mock_server.faults.matching import Delivery
+from mock_server.faults.tampering import PushHook, untouched
 from mock_server.push.guard import Destination, Guard
 from mock_server.push.headers import push_headers
 from mock_server.push.hosts import written

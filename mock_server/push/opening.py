@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from structlog.stdlib import get_logger
 
-from mock_server.faults.pushes import PushHook, untouched
+from mock_server.faults.tampering import PushHook, untouched
 from mock_server.project.endpoints import A2AServer
 from mock_server.push.guard import Guard
 from mock_server.push.hosts import Host, parse_host

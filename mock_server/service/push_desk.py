@@ -8,14 +8,14 @@ from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.store import TaskStore
 from mock_server.tasks.push_config import PushConfig
 from mock_server.tasks.task import Task
-from mock_server.wire import rpc_errors
+from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
     DeletePushConfig,
     GetPushConfig,
     ListPushConfigs,
     SetPushConfig,
 )
-from mock_server.wire.v03_tasks import encode_task
+from mock_server.wire.v0_3 import encode_task
 
 logger = get_logger("a2a_server")
 
@@ -43,7 +43,7 @@ class PushDesk:
         if self._notifier:
             return await _checked(self._notifier, config)
         if self._profile.keeps_to_push_specification:
-            raise rpc_errors.push_not_supported()
+            raise jsonrpc.push_not_supported()
         logger.warning("a2a_server.push.disabled", text="a message's configuration is ignored")
         return None
 
@@ -65,14 +65,14 @@ class PushDesk:
             RpcError: push is off, the task is unknown or the configuration is refused.
         """
         if self._notifier is None and not self._profile.keeps_to_push_specification:
-            raise rpc_errors.push_not_offered()
+            raise jsonrpc.push_not_offered()
         checked = await _checked(self._serving(operation.task_id), operation.config)
         # The task may have been forgotten meanwhile.
         notifier = self._serving(operation.task_id)
         try:
             return notifier.register(operation.task_id, checked)
         except PushRefused as refused:
-            raise rpc_errors.push_refused(refused.reason) from None
+            raise jsonrpc.push_refused(refused.reason) from None
 
     def get(self, operation: GetPushConfig) -> PushConfig:
         """The configuration of that id; a2a-sdk 0.3.26 returns the first, whatever its id."""
@@ -80,7 +80,7 @@ class PushDesk:
         if self._profile.keeps_to_push_specification and operation.config_id:
             configs = tuple(config for config in configs if config.id == operation.config_id)
         if not configs:
-            raise rpc_errors.push_config_not_found()
+            raise jsonrpc.push_config_not_found()
         return configs[0]
 
     def list(self, operation: ListPushConfigs) -> tuple[PushConfig, ...]:
@@ -103,9 +103,9 @@ class PushDesk:
     def _serving(self, task_id: str) -> Notifier:
         if self._notifier is None:
             is_told = self._profile.keeps_to_push_specification
-            raise rpc_errors.push_not_supported() if is_told else rpc_errors.unsupported()
+            raise jsonrpc.push_not_supported() if is_told else jsonrpc.unsupported()
         if self._store.find(task_id) is None:
-            raise rpc_errors.task_not_found()
+            raise jsonrpc.task_not_found()
         return self._notifier
 
 
@@ -114,4 +114,4 @@ async def _checked(notifier: Notifier, config: PushConfig) -> Checked:
         return await notifier.check(config)
     except PushRefused as refused:
         logger.warning("a2a_server.push.refused", reason=refused.detail)
-        raise rpc_errors.push_refused(refused.reason) from None
+        raise jsonrpc.push_refused(refused.reason) from None

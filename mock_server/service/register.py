@@ -7,7 +7,7 @@ from mock_server.service.store import TaskStore
 from mock_server.service.world import World
 from mock_server.tasks.log import continued, submitted
 from mock_server.tasks.task import Message, Task
-from mock_server.wire import rpc_errors
+from mock_server.wire import jsonrpc
 
 
 class Register:
@@ -26,7 +26,7 @@ class Register:
         """
         found = self._store.find(task_id)
         if found is None:
-            raise rpc_errors.task_not_found()
+            raise jsonrpc.task_not_found()
         return found
 
     def context_of(self, message: Message) -> str:
@@ -39,7 +39,7 @@ class Register:
             return message.context_id or self._world.make_id()
         context_id = self._store.context_of(message.task_id)
         if context_id is None or message.context_id not in (context_id, None, ""):
-            raise rpc_errors.unknown_task(message.task_id)
+            raise jsonrpc.unknown_task(message.task_id)
         return context_id
 
     def task_of(self, message: Message, context_id: str) -> Task:
@@ -52,8 +52,8 @@ class Register:
             return submitted(self._world.make_id(), context_id, message)
         match self.find(message.task_id):
             case LiveTask():
-                raise rpc_errors.unsupported()
+                raise jsonrpc.unsupported()
             case Snapshot(state=state) if state.is_terminal:
-                raise rpc_errors.is_terminal(message.task_id, state)
+                raise jsonrpc.is_terminal(message.task_id, state)
             case Snapshot(task=task):
                 return continued(task, message, self._world.now())

@@ -34,7 +34,7 @@ from mock_server.tasks.log import StatusUpdate
 from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.report import CancelReason
 from mock_server.tasks.task import Message
-from mock_server.wire import rpc_errors
+from mock_server.wire import jsonrpc
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
 logger = get_logger("a2a_server")
@@ -184,7 +184,7 @@ class Service:
             case LiveTask() as live:
                 return Subscription(live.task, live, position=len(live.updates))
             case Snapshot(state=state) if state.is_terminal:
-                raise rpc_errors.is_terminal(operation.task_id, state)
+                raise jsonrpc.is_terminal(operation.task_id, state)
             case Snapshot(task=task):
                 return Subscription(task, None, preface=(task,))
 
@@ -197,14 +197,14 @@ class Service:
                 conversation = self.conversations.find(context_id)
                 resting = conversation and conversation.resting
                 if not (conversation and resting and resting.task_id == operation.task_id):
-                    raise rpc_errors.not_cancelable(state)
+                    raise jsonrpc.not_cancelable(state)
                 self._turns.cancel_resting(conversation, resting)
         return self.get(GetTask(operation.task_id))
 
     def _begin(self, operation: SendMessage, checked: Checked | None) -> LiveTask | Snapshot:
         """Put the message in its context's queue, or find what it was answered with."""
         if not admits_output(operation.accepted_output_modes):
-            raise rpc_errors.content_type_not_supported()
+            raise jsonrpc.content_type_not_supported()
         message = operation.message
         key = (self._register.context_of(message), message.message_id)
         if self._turns.is_in_flight(key):
@@ -213,7 +213,7 @@ class Service:
                 context_id=key[0],
                 message_id=key[1],
             )
-            raise rpc_errors.InFlight(*key)
+            raise jsonrpc.InFlight(*key)
         return self._replays.find(key) or self._enqueue(
             key,
             read(message, operation.request_metadata),
@@ -229,7 +229,7 @@ class Service:
         operation: SendMessage,
     ) -> LiveTask:
         if self._is_closing:
-            raise rpc_errors.shutting_down()
+            raise jsonrpc.shutting_down()
         live = self._open(reading.message, key[0], checked)
         if not self._is_ready:
             return self._turns.refuse(live, NOT_READY)

@@ -2,7 +2,7 @@
 
 from mock_server.records import record
 from mock_server.tasks.task import Task, TaskState
-from mock_server.wire.v03_tasks import decode_task, encode_task
+from mock_server.wire.v0_3 import decode_task, encode_task
 
 
 @record

@@ -13,7 +13,7 @@ from mock_server.dialogue.events import ActionRequested, Event, Warned
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState, initial_state
 from mock_server.dialogue.understand import needs_model
-from mock_server.faults.handling import AS_USUAL, Handling
+from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation
 from mock_server.service.live_task import LiveTask

@@ -9,13 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.armed import ArmedFaults
 from mock_server.faults.effects import STRICT
-from mock_server.faults.matcher import Match, Miss, misses
-from mock_server.faults.reach import REACH, reaches
+from mock_server.faults.fault import ArmedFaults
+from mock_server.faults.matching import REACH, Match, Miss, misses, reaches
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import TaskState
-from mock_server.web.admin_answers import (
+from mock_server.web.admin_operations import (
     NOT_FOUND,
     Refused,
     answer,

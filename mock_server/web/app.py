@@ -1,19 +1,39 @@
-"""The HTTP surface: JSON-RPC at the root, the card, the status (server.md HTTP-1)."""
+"""The mock as an ASGI application: JSON-RPC at the root, the card, the status and the model
+(server.md HTTP-1 to HTTP-3), with the journal, the faults and the admin API around it.
 
-from collections.abc import Callable
+Errors of the status and the model have the shape of Rasa's HTTP API, whose `token` is a query
+parameter."""
+
+import asyncio
+import hmac
+import random
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.metadata import version
 
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
+from mock_server.errors import ProjectError
+from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
+from mock_server.faults.matching import Delivery
 from mock_server.project.endpoints import JwtAuth
+from mock_server.project.load import Model
+from mock_server.service.feed import Feed
 from mock_server.service.service import Service
-from mock_server.tasks.json_text import encode_json
-from mock_server.web.management import BehindToken, PutModel
+from mock_server.service.world import World
+from mock_server.tasks.json_text import encode_json, parse_json
+from mock_server.web.admin import Backstage, admin_app
+from mock_server.web.admin_handlers import ModelSwitch
+from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
+from mock_server.web.journal import Journal
+from mock_server.web.middleware import Edge
 from mock_server.web.rpc import RpcEndpoint
 
 CARD_PATH = "/.well-known/agent-card.json"
@@ -79,3 +99,144 @@ class Page:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await Response(self._body, media_type="application/json")(scope, receive, send)
+
+
+logger = get_logger("a2a_server")
+
+NO_CONTENT = 204
+BAD_REQUEST = 400
+UNAUTHORIZED = 401
+CONTENT_TOO_LARGE = 413
+
+
+def status(model: Model | None) -> dict[str, Json]:
+    """What `/status` shows; None as long as no model is loaded."""
+    return {
+        "model_file": model and model.file,
+        "model_id": model and model.id,
+        "num_active_training_jobs": 0,
+    }
+
+
+class BehindToken:
+    """`app` for those who know `token`; for everybody if it is None."""
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self._app = app
+        self._token = None if token is None else token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = next(iter(Request(scope).query_params.getlist("token")), "")
+        app = self._app
+        if self._token is not None and not hmac.compare_digest(given.encode(), self._token):
+            app = _rasa_failure(UNAUTHORIZED, "NotAuthenticated", "User is not authenticated.")
+        await app(scope, receive, send)
+
+
+class PutModel:
+    """`load` loads a model for `/status`; turns and the card stay with that of the start."""
+
+    def __init__(self, load: Callable[[str], None], max_body_bytes: int) -> None:
+        self._load = load
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            path = _model_file(await read_body(receive, self._max_body_bytes))
+        except ClientGone:
+            return
+        except BodyTooLarge:
+            answer = _rasa_failure(CONTENT_TOO_LARGE, "BadRequest", "The request is too large.")
+        else:
+            answer = await self._answer(path)
+        await answer(scope, receive, send)
+
+    async def _answer(self, path: str | None) -> Response:
+        if path is None:
+            text = "No path to model file defined in request_body."
+            return _rasa_failure(BAD_REQUEST, "BadRequest", text)
+        try:
+            await asyncio.to_thread(self._load, path)
+        except ProjectError as error:
+            logger.warning("a2a_mock.model.not_loaded", problems=str(error))
+            text = f"Agent with name '{path}' could not be loaded."
+            found: list[Json] = [f"{p.location}: {p.code}" for p in error.problems]
+            return _rasa_failure(BAD_REQUEST, "BadRequest", text, {"problems": found})
+        return Response(status_code=NO_CONTENT)
+
+
+def _model_file(body: bytes) -> str | None:
+    try:
+        request = parse_json(body)
+    except ValueError:
+        return None
+    match request:
+        case {"model_file": str() as path} if path.isprintable() and path:
+            return path
+        case _:
+            return None
+
+
+def _rasa_failure(
+    code: int, reason: str, message: str, details: dict[str, Json] | None = None
+) -> Response:
+    error: Json = {
+        "status": "failure",
+        "message": message,
+        "reason": reason,
+        "details": details or {},
+        "help": None,
+        "code": code,
+    }
+    return Response(encode_json(error), code, media_type="application/json")
+
+
+def arm_faults(initial: Iterable[Fault], seed: int | None, feed: Feed) -> ArmedFaults:
+    """The faults of a server; with `seed` they hit the same requests in every run."""
+
+    def make_draw(fault_id: str) -> Draw:
+        return random.Random(None if seed is None else f"{seed} {fault_id}").random
+
+    def tell(fired: Fired, subject: Subject) -> None:
+        logger.info("a2a_mock.fault.fired", fault=fired.fault_id, effect=fired.effect.kind)
+        feed.publish("fault", lambda: _fault_event(fired, subject))
+
+    return ArmedFaults(initial, make_draw, tell)
+
+
+def with_backstage(
+    app: ASGIApp,
+    service: Service,
+    world: World,
+    faults: ArmedFaults,
+    model: ModelSwitch,
+    *,
+    max_body_bytes: int,
+    token: str | None = None,
+) -> ASGIApp:
+    """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
+    journal = Journal(world.now, world.elapsed_seconds)
+    backstage = Backstage(service, model, journal, faults, version("a2a-inspect"), token)
+    return Edge(
+        app,
+        admin_app(backstage),
+        journal,
+        faults,
+        has_trace=service.traces.__contains__,
+        sleep=world.sleep,
+        max_body_bytes=max_body_bytes,
+    )
+
+
+def _fault_event(fired: Fired, subject: Subject) -> dict[str, Json]:
+    told: dict[str, Json] = {
+        "fault": fired.fault_id,
+        "effect": fired.effect.kind,
+        "context": subject.context_id,
+        "task": subject.task_id,
+    }
+    match subject:
+        case Delivery(state=state):
+            return {**told, "state": state.value}
+        case _:
+            return {**told, "verb": subject.verb, "path": subject.path, "method": subject.method}

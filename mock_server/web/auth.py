@@ -15,8 +15,8 @@ from structlog.stdlib import get_logger
 from mock_server.dialogue.model import Json
 from mock_server.project.endpoints import KEY_ALGORITHMS, JwtAuth
 from mock_server.web.rpc import AUTHORIZED_UNTIL
-from mock_server.wire import rpc_errors
-from mock_server.wire.envelopes import error_envelope
+from mock_server.wire import jsonrpc
+from mock_server.wire.jsonrpc import error_envelope
 
 logger = get_logger("a2a_server")
 
@@ -146,7 +146,7 @@ def guarded(
 ) -> tuple[ASGIApp, ASGIApp]:
     """Both behind one check; a call is refused in JSON-RPC, without an id (AUTH-1a)."""
     check = TokenCheck(auth, now)
-    refusal = error_envelope(None, rpc_errors.unauthorized(), writes_null_id=True)
+    refusal = error_envelope(None, jsonrpc.unauthorized(), writes_null_id=True)
     return (
         Guarded(rpc, check, refusal, "application/json"),
         Guarded(card, check, b"Unauthorized", "text/plain"),

@@ -11,7 +11,7 @@ from datetime import datetime
 from starlette.types import Message, Receive, Scope, Send
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.request import ReceivedRequest, read_request
+from mock_server.faults.matching import ReceivedRequest, read_request
 from mock_server.tasks.json_text import parse_json
 
 KEPT_EXCHANGES = 1000

@@ -11,11 +11,10 @@ from structlog.stdlib import get_logger
 from mock_server.errors import RpcError
 from mock_server.service.service import Service
 from mock_server.service.subscription import Subscription
-from mock_server.web import sse
-from mock_server.web.body import BodyTooLarge, ClientGone, read_body
-from mock_server.wire import rpc_errors
-from mock_server.wire.envelopes import RpcId, error_envelope, result_envelope
-from mock_server.wire.json_rpc import decode_strictly
+from mock_server.web import asgi
+from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
+from mock_server.wire import jsonrpc
+from mock_server.wire.jsonrpc import RpcId, error_envelope, result_envelope
 from mock_server.wire.operations import (
     Answered,
     BadCall,
@@ -35,9 +34,13 @@ from mock_server.wire.operations import (
     authorized,
     handled,
 )
-from mock_server.wire.v03 import decode_call
-from mock_server.wire.v03_push import encode_push_config, encode_push_configs
-from mock_server.wire.v03_tasks import with_history
+from mock_server.wire.v0_3 import (
+    decode_call,
+    decode_strictly,
+    encode_push_config,
+    encode_push_configs,
+    with_history,
+)
 
 logger = get_logger("a2a_server")
 
@@ -76,7 +79,7 @@ class RpcEndpoint:
         except ClientGone:
             return
         except BodyTooLarge:
-            await _reply(send, self._error(None, rpc_errors.too_large()), CONTENT_TOO_LARGE)
+            await _reply(send, self._error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
             return
         match self._decode(body):
             case BadCall(is_notification=True):
@@ -98,7 +101,7 @@ class RpcEndpoint:
                         await response(scope, receive, send)
                     else:
                         await _reply(send, await self._answer(rpc_id, operation))
-                except rpc_errors.InFlight as conflict:
+                except jsonrpc.InFlight as conflict:
                     await _reply(send, self._error(rpc_id, conflict), CONFLICT, RETRY_AFTER)
 
     def _error(self, rpc_id: RpcId, error: RpcError) -> bytes:
@@ -120,7 +123,7 @@ class RpcEndpoint:
     async def _answer(self, rpc_id: RpcId, operation: Answered) -> bytes:
         try:
             return result_envelope(rpc_id, await self._result(operation))
-        except rpc_errors.InFlight:
+        except jsonrpc.InFlight:
             raise
         except Exception as error:
             return self._error(rpc_id, _told(error))
@@ -144,20 +147,22 @@ class RpcEndpoint:
                 return None
             case GetExtendedCard():
                 if self._profile.names_missing_extended_card:
-                    raise rpc_errors.extended_card_not_configured()
-                raise rpc_errors.no_extended_card()
+                    raise jsonrpc.extended_card_not_configured()
+                raise jsonrpc.no_extended_card()
 
     async def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
         try:
             subscription = await self._subscription(operation)
-        except rpc_errors.InFlight:
+        except jsonrpc.InFlight:
             raise
         except Exception as error:
-            only = sse.frame(self._error(rpc_id, _told(error)))
-            return Response(only, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
-        frames = sse.frames(rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now)
-        return StreamingResponse(frames, headers=sse.HEADERS, media_type=sse.MEDIA_TYPE)
+            only = asgi.sse_frame(self._error(rpc_id, _told(error)))
+            return Response(only, headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE)
+        frames = asgi.sse_frames(
+            rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now
+        )
+        return StreamingResponse(frames, headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE)
 
     async def _subscription(self, operation: Streamed) -> Subscription:
         match operation:
@@ -172,7 +177,7 @@ def _told(error: Exception) -> RpcError:
     if isinstance(error, RpcError):
         return error
     logger.error("a2a_server.sanic_app.request.error", exc_info=error)
-    return rpc_errors.internal_error()
+    return jsonrpc.internal_error()
 
 
 async def _reply(

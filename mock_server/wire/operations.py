@@ -6,11 +6,11 @@ from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
-from mock_server.faults.handling import AS_USUAL, Handling
+from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.records import record
 from mock_server.tasks.push_config import PushConfig
 from mock_server.tasks.task import Message
-from mock_server.wire.envelopes import RpcId
+from mock_server.wire.jsonrpc import RpcId
 
 
 @record

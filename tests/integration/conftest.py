@@ -33,10 +33,8 @@ from mock_server.service.brain import Brain, RunAction
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.tasks.card import CardSettings, agent_card
-from mock_server.web.app import Page, Site, create_app
-from mock_server.web.listener import bind, port_of
-from mock_server.web.management import status
-from mock_server.web.server import Server
+from mock_server.web.app import Page, Site, create_app, status
+from mock_server.web.http_server import Server, bind, port_of
 
 if TYPE_CHECKING:
     from tests.conftest import SuiteLog

@@ -18,8 +18,7 @@ from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.stage import Stage
 from mock_server.tasks.task import Message, Role, TextPart
-from mock_server.web.app import Page
-from mock_server.web.management import status
+from mock_server.web.app import Page, status
 from mock_server.wire.operations import SendMessage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("CARD-7", "TURN-8")]

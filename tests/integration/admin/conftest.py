@@ -16,8 +16,7 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outcome import ActionResult
 from mock_server.dialogue.state import DialogueState
-from mock_server.faults.armed import ArmedFaults
-from mock_server.faults.fault import Fault
+from mock_server.faults.fault import ArmedFaults, Fault
 from mock_server.push.delivery import Delivery
 from mock_server.push.guard import Guard
 from mock_server.push.notifier import Notifier
@@ -28,11 +27,9 @@ from mock_server.service.feed import Feed
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.service.world import real_world
 from mock_server.tasks.card import CardSettings, agent_card
-from mock_server.web.admin_model import ModelSwitch
-from mock_server.web.app import Page, Site, create_app
-from mock_server.web.backstage import arm_faults, with_backstage
-from mock_server.web.listener import bind, port_of
-from mock_server.web.server import Server
+from mock_server.web.admin_handlers import ModelSwitch
+from mock_server.web.app import Page, Site, arm_faults, create_app, with_backstage
+from mock_server.web.http_server import Server, bind, port_of
 
 CHUNKS = ("Your ", "fee ", "is ", "2 %.")
 

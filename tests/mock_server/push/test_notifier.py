@@ -8,8 +8,8 @@ from ipaddress import ip_address
 import pytest
 
 from mock_server.errors import PushRefused
-from mock_server.faults.matcher import Delivery
-from mock_server.faults.pushes import PushHook, Tampering, untouched
+from mock_server.faults.matching import Delivery
+from mock_server.faults.tampering import PushHook, Tampering, untouched
 from mock_server.push.addresses import Address
 from mock_server.push.guard import Destination, Guard
 from mock_server.push.notifier import Notifier

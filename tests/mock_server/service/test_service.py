@@ -24,8 +24,8 @@ from mock_server.service.subscription import Occurrence, Subscription
 from mock_server.service.world import World, real_world
 from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
 from mock_server.tasks.task import DataPart, Message, Part, Role, Task, TaskState, TextPart
+from mock_server.wire.jsonrpc import InFlight
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
-from mock_server.wire.rpc_errors import InFlight
 
 DOMAIN = """
 slots:

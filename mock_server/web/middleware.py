@@ -8,10 +8,10 @@ from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mock_server.faults.armed import ArmedFaults
-from mock_server.faults.handling import Handling, handling
-from mock_server.faults.request import read_request
-from mock_server.web.faults import FaultyAnswer, Header
+from mock_server.faults.fault import ArmedFaults
+from mock_server.faults.matching import read_request
+from mock_server.faults.tampering import Handling, handling
+from mock_server.web.faulty_answer import FaultyAnswer, Header
 from mock_server.web.journal import Exchange, Journal
 from mock_server.web.rpc import HANDLING
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mock_server.wire.json_rpc import decode_strictly
 from mock_server.wire.operations import BadCall, Call, GetTask
+from mock_server.wire.v0_3 import decode_strictly
 
 pytestmark = pytest.mark.req("HTTP-5", "HTTP-5a")
 

@@ -1,5 +1,6 @@
-"""The certificate and its key, as files."""
+"""What is written in one step of the event loop goes out as one."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -17,9 +18,49 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from mock_server.errors import StartError
-from mock_server.web.tls import tls_context
+from mock_server.web.http_server import JoinedWrites, tls_context
 
-pytestmark = pytest.mark.req("HTTP-4")
+
+class Wire(asyncio.Transport):
+    """What comes of a transport."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[bytes | str] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.seen.append(bytes(data))
+
+    def close(self) -> None:
+        self.seen.append("closed")
+
+    def abort(self) -> None:
+        self.seen.append("aborted")
+
+
+@pytest.mark.anyio
+async def test_head_and_body_go_out_together_and_the_next_answer_by_itself() -> None:
+    wire = Wire()
+    joined = JoinedWrites(wire)
+    for written in (b"head ", b"body", b""):
+        joined.write(written)
+    assert wire.seen == []
+    await asyncio.sleep(0)
+    joined.write(b"next")
+    await asyncio.sleep(0)
+    assert wire.seen == [b"head body", b"next"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("end", ["closed", "aborted"])
+async def test_what_was_written_goes_out_before_the_end(end: str) -> None:
+    wire = Wire()
+    joined = JoinedWrites(wire)
+    joined.write(b"head ")
+    joined.write(b"half a bo")
+    (joined.close if end == "closed" else joined.abort)()
+    await asyncio.sleep(0)
+    assert wire.seen == [b"head half a bo", end]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +99,7 @@ def problems_of(certificate: Path, keyfile: Path | None, password: str | None) -
     return "\n".join(caught.value.problems)
 
 
+@pytest.mark.req("HTTP-4")
 def test_certificate_is_read_with_its_key(files: Path, password: str) -> None:
     certificate = files / "cert.pem"
     for context in (
@@ -69,6 +111,7 @@ def test_certificate_is_read_with_its_key(files: Path, password: str) -> None:
         assert context.cert_store_stats()["x509"] == 0
 
 
+@pytest.mark.req("HTTP-4")
 @pytest.mark.req("CFG-7")
 def test_missing_files_are_told_together(files: Path) -> None:
     told = problems_of(files / "a.pem", files / "b.pem", None)
@@ -78,6 +121,7 @@ def test_missing_files_are_told_together(files: Path) -> None:
     )
 
 
+@pytest.mark.req("HTTP-4")
 @pytest.mark.parametrize("given", [None, "wrong"])
 def test_wrong_password_is_told_and_not_asked_for(files: Path, given: str | None) -> None:
     told = problems_of(files / "cert.pem", files / "encrypted.pem", given)
@@ -85,11 +129,13 @@ def test_wrong_password_is_told_and_not_asked_for(files: Path, given: str | None
     assert "wrong " not in told.replace("wrong password", "")
 
 
+@pytest.mark.req("HTTP-4")
 def test_file_that_is_no_certificate_is_named_as_such(files: Path) -> None:
     (files / "card.json").write_text("{}")
     assert "it holds no certificate in PEM" in problems_of(files / "card.json", None, None)
 
 
+@pytest.mark.req("HTTP-4")
 @pytest.mark.parametrize("keyfile", ["other.pem", "cert.pem", None])
 def test_key_of_another_certificate_is_told(files: Path, keyfile: str | None) -> None:
     named = None if keyfile is None else files / keyfile

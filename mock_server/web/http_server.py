@@ -1,0 +1,265 @@
+"""The HTTP server: its socket and certificate, uvicorn on them, its start and its clean stop.
+
+uvicorn raises a signal again after it has shut down, so that the process dies of it, and waits for
+connections only. The mock exits with 0 and waits for turns, which may have nobody connected."""
+
+import asyncio
+import errno
+import gc
+import signal
+import socket
+import ssl
+import struct
+from collections.abc import Callable, Generator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from mock_server.errors import StartError
+from mock_server.service.service import Service
+
+# Finished tasks are kept as bytes, so there is little garbage to look for.
+COLLECT_AFTER_ALLOCATIONS = 50_000
+DRAIN_SECONDS = 5
+# Answers to turns that were cut off still go out.
+CLOSE_SECONDS = DRAIN_SECONDS + 1
+KEEP_ALIVE_SECONDS = 65
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Server(uvicorn.Server):
+    """uvicorn on a socket that is bound already; it calls `when_ready` once it answers."""
+
+    def __init__(
+        self, app: ASGIApp, when_ready: Callable[[], None], tls: ssl.SSLContext | None = None
+    ) -> None:
+        config = uvicorn.Config(
+            app,
+            http=OpenHandedProtocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=CLOSE_SECONDS,
+        )
+        # Loaded here, so that the certificate is the one that was read with the other settings.
+        config.load()
+        config.ssl = tls
+        super().__init__(config)
+        self._when_ready = when_ready
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._when_ready()
+
+
+async def serve_until_signal(server: Server, service: Service, listener: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM, then let the turns that run come to their end."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, stopped.set)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_stop(server, service, stopped))
+        await server.serve(sockets=[listener])
+        stopped.set()
+
+
+async def _stop(server: Server, service: Service, stopped: asyncio.Event) -> None:
+    await stopped.wait()
+    server.should_exit = True
+    await service.drain(DRAIN_SECONDS)
+
+
+KEY = "a2a_mock.transport"
+# on, 0 seconds: what is closed is not said goodbye to (socket(7), SO_LINGER)
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class OpenHandedProtocol(AutoHTTPProtocol):
+    """uvicorn's protocol; its requests find their transport in `scope["state"]`.
+
+    An answer goes out as a whole.
+    """
+
+    app_state: MutableMapping[str, object]
+
+    # asyncio gives the protocol of a stream a Transport, which its annotation leaves open.
+    def connection_made(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, transport: asyncio.Transport
+    ) -> None:
+        joined = JoinedWrites(transport)
+        self.app_state = {**self.app_state, KEY: joined}
+        super().connection_made(joined)
+
+
+async def reset_connection(scope: Scope, receive: Receive) -> None:
+    """Break the connection with a TCP reset; what is not sent yet is lost."""
+    transport = _transport(scope)
+    channel = transport.get_extra_info("socket")
+    channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+    transport.abort()
+    await _wait_until_gone(receive)
+
+
+async def close_connection(scope: Scope, receive: Receive) -> None:
+    """Send what is written, then close the connection although the answer is not complete."""
+    _transport(scope).close()
+    await _wait_until_gone(receive)
+
+
+def _transport(scope: Scope) -> asyncio.WriteTransport:
+    transport = scope["state"][KEY]
+    if not isinstance(transport, asyncio.WriteTransport):
+        raise TypeError(f"found {type(transport).__name__}, expected a transport")
+    return transport
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    # uvicorn complains of an application that returns while the connection still stands.
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class JoinedWrites(asyncio.Transport):
+    """`transport` as uvicorn uses it; what was written goes out before it closes."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__()
+        self._transport = transport
+        self._call_soon = asyncio.get_running_loop().call_soon
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not data:
+            return
+        if not self._written:
+            self._call_soon(self._hand_over)
+        self._written.append(bytes(data))
+
+    def _hand_over(self) -> None:
+        if self._written:
+            joined = b"".join(self._written)
+            self._written.clear()
+            self._transport.write(joined)
+
+    def close(self) -> None:
+        self._hand_over()
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._hand_over()
+        self._transport.abort()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def is_reading(self) -> bool:
+        return self._transport.is_reading()
+
+    def pause_reading(self) -> None:
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._transport.resume_reading()
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return self._transport.get_extra_info(name, default)
+
+
+BACKLOG = 2048
+
+
+def bind(interface: str, port: int) -> socket.socket:
+    """Listen on `interface`; port 0 takes a free one.
+
+    Raises:
+        StartError: the address cannot be had; with what to do.
+    """
+    try:
+        return _bind(interface, port)
+    except OSError as error:
+        text = f"port {port} on {interface!r} cannot be had: {error.strerror}"
+        raise StartError([f"{text}; {_way_out(error)}"]) from error
+
+
+def _way_out(error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "end what listens there, or choose another with --port (0 picks a free one)"
+        case errno.EACCES:
+            return "this user may not take it; choose one above 1023 with --port"
+        case _:
+            return "name an address of this machine with --interface, such as 127.0.0.1"
+
+
+def _bind(interface: str, port: int) -> socket.socket:
+    found = socket.getaddrinfo(interface, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        # Two sockets may be bound to a port that nobody listens on.
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    listener.set_inheritable(True)
+    return listener
+
+
+def port_of(listener: socket.socket) -> int:
+    return int(listener.getsockname()[1])
+
+
+def tls_context(certificate: Path, keyfile: Path | None, password: str | None) -> ssl.SSLContext:
+    """Read the certificate and its key, which may lie in the same PEM file.
+
+    Raises:
+        StartError: they cannot be read, do not belong together, or need another password.
+    """
+    files = {"--ssl-certificate": certificate, "--ssl-keyfile": keyfile}
+    missing = [f"{flag}: there is no file {str(file)!r}" for flag, file in files.items()
+               if file and not file.is_file()]  # fmt: skip
+    if missing:
+        raise StartError(missing)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        # Without a password at hand, OpenSSL asks for it on the terminal.
+        context.load_cert_chain(certificate, keyfile, password=lambda: password or "")
+    except (OSError, ValueError) as error:
+        text = (
+            f"--ssl-certificate {str(certificate)!r}: no certificate with its key can be read"
+            f" ({_reason(error, certificate, keyfile)}); see --ssl-keyfile and --ssl-password"
+        )
+        raise StartError([text]) from error
+    return context
+
+
+def _reason(error: Exception, certificate: Path, keyfile: Path | None) -> str:
+    """What OpenSSL says, where it says something."""
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return error.reason
+    if b"-----BEGIN CERTIFICATE-----" not in certificate.read_bytes():
+        return "it holds no certificate in PEM"
+    key = keyfile or certificate
+    if b"PRIVATE KEY-----" not in key.read_bytes():
+        return f"{key.name} holds no private key in PEM"
+    return "wrong password"
+
+
+def tune_gc() -> None:
+    """Exempt what exists by now from garbage collection, and collect less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER_ALLOCATIONS, 50, 100)

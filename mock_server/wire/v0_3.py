@@ -1,0 +1,423 @@
+"""A2A 0.3 as a2a-sdk 0.3.26 reads and writes it.
+
+Request bodies become operations; tasks, updates and push configurations become JSON with its order
+of keys and no nulls.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from a2a.compat.v0_3 import types
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from mock_server.dialogue.model import Json
+from mock_server.tasks.json_text import encode_json, parse_json
+from mock_server.tasks.log import StatusUpdate, Update
+from mock_server.tasks.push_config import PushAuthentication, PushConfig
+from mock_server.tasks.task import (
+    Artifact,
+    DataPart,
+    FilePart,
+    Message,
+    Part,
+    Role,
+    Status,
+    Task,
+    TaskState,
+    TextPart,
+)
+from mock_server.wire import jsonrpc
+from mock_server.wire.jsonrpc import RpcId, readable_id
+from mock_server.wire.operations import (
+    BadCall,
+    Call,
+    CancelTask,
+    DeletePushConfig,
+    GetExtendedCard,
+    GetPushConfig,
+    GetTask,
+    ListPushConfigs,
+    Operation,
+    Resubscribe,
+    SendMessage,
+    SetPushConfig,
+    StreamMessage,
+)
+
+# A larger body, or one with more mistakes, gets its error without an echo of what it sent.
+ECHOED_BYTES = 64 * 1024
+LISTED_PROBLEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How params of `request` become an operation."""
+
+    request: type[BaseModel]
+    operation: Callable[[Any], Operation]
+
+
+def decode_call(body: bytes) -> Call | BadCall:
+    """Read one JSON-RPC request.
+
+    Its envelope is judged first (-32600), then the method (-32601), then its params (-32602).
+    """
+    try:
+        payload = parse_json(body)
+    except ValueError:
+        return BadCall(None, jsonrpc.parse_error())
+    return decode_request(payload, echoes=len(body) <= ECHOED_BYTES)
+
+
+def decode_request(payload: Json, *, echoes: bool) -> Call | BadCall:
+    """As `decode_call`; an error shows what was sent if it `echoes`."""
+    method = METHODS.get(_method_name(payload))
+    if method is None:
+        return _refuse_envelope(payload, echoes) or BadCall(
+            readable_id(payload), jsonrpc.method_not_found()
+        )
+    try:
+        request: Any = method.request.model_validate(payload)
+    except ValidationError as error:
+        return _refuse_envelope(payload, echoes) or BadCall(
+            readable_id(payload), jsonrpc.invalid_params(_problems(error, echoes))
+        )
+    return Call(request.id, method.operation(request))
+
+
+def _method_name(payload: Json) -> str:
+    match payload:
+        case {"method": str() as name}:
+            return name
+        case _:
+            return ""
+
+
+def _refuse_envelope(payload: Json, echoes: bool) -> BadCall | None:
+    try:
+        types.JSONRPCRequest.model_validate(payload)
+    except ValidationError as error:
+        problems = _problems(error, echoes)
+        return BadCall(readable_id(payload), jsonrpc.invalid_request(problems))
+    return None
+
+
+def _problems(error: ValidationError, echoes: bool) -> Json:
+    """pydantic's list of errors; without what was sent where that cannot be written."""
+    if error.error_count() > LISTED_PROBLEMS:
+        return None
+    try:
+        return parse_json(error.json(include_input=echoes))
+    except (ValueError, PydanticSerializationError):
+        return parse_json(error.json(include_input=False, include_context=False))
+
+
+def _send(request: types.SendMessageRequest) -> Operation:
+    return _turn(request.params)
+
+
+def _stream(request: types.SendStreamingMessageRequest) -> Operation:
+    return StreamMessage(_turn(request.params))
+
+
+def _turn(params: types.MessageSendParams) -> SendMessage:
+    message, configuration = decode_message(params.message), params.configuration
+    if configuration is None:
+        return SendMessage(message, request_metadata=params.metadata)
+    push = configuration.push_notification_config
+    return SendMessage(
+        message=message,
+        is_blocking=configuration.blocking is not False,
+        request_metadata=params.metadata,
+        history_length=configuration.history_length,
+        accepted_output_modes=tuple(configuration.accepted_output_modes or ()),
+        push_config=push and decode_push_config(push),
+    )
+
+
+def _get(request: types.GetTaskRequest) -> Operation:
+    return GetTask(request.params.id, request.params.history_length)
+
+
+def _cancel(request: types.CancelTaskRequest) -> Operation:
+    return CancelTask(request.params.id)
+
+
+def _resubscribe(request: types.TaskResubscriptionRequest) -> Operation:
+    return Resubscribe(request.params.id)
+
+
+def _extended_card(_: object) -> Operation:
+    return GetExtendedCard()
+
+
+def _set_push(request: types.SetTaskPushNotificationConfigRequest) -> Operation:
+    params = request.params
+    return SetPushConfig(params.task_id, decode_push_config(params.push_notification_config))
+
+
+def _get_push(request: types.GetTaskPushNotificationConfigRequest) -> Operation:
+    params = request.params
+    if isinstance(params, types.GetTaskPushNotificationConfigParams):
+        return GetPushConfig(params.id, params.push_notification_config_id)
+    return GetPushConfig(params.id)
+
+
+def _list_push(request: types.ListTaskPushNotificationConfigRequest) -> Operation:
+    return ListPushConfigs(request.params.id)
+
+
+def _delete_push(request: types.DeleteTaskPushNotificationConfigRequest) -> Operation:
+    return DeletePushConfig(request.params.id, request.params.push_notification_config_id)
+
+
+METHODS: Mapping[str, Method] = {
+    "message/send": Method(types.SendMessageRequest, _send),
+    "message/stream": Method(types.SendStreamingMessageRequest, _stream),
+    "tasks/get": Method(types.GetTaskRequest, _get),
+    "tasks/cancel": Method(types.CancelTaskRequest, _cancel),
+    "tasks/resubscribe": Method(types.TaskResubscriptionRequest, _resubscribe),
+    "tasks/pushNotificationConfig/set": Method(
+        types.SetTaskPushNotificationConfigRequest, _set_push
+    ),
+    "tasks/pushNotificationConfig/get": Method(
+        types.GetTaskPushNotificationConfigRequest, _get_push
+    ),
+    "tasks/pushNotificationConfig/list": Method(
+        types.ListTaskPushNotificationConfigRequest, _list_push
+    ),
+    "tasks/pushNotificationConfig/delete": Method(
+        types.DeleteTaskPushNotificationConfigRequest, _delete_push
+    ),
+    "agent/getAuthenticatedExtendedCard": Method(
+        types.GetAuthenticatedExtendedCardRequest, _extended_card
+    ),
+}
+
+
+def decode_push_config(config: types.PushNotificationConfig) -> PushConfig:
+    authentication = config.authentication
+    return PushConfig(
+        url=config.url,
+        id=config.id,
+        token=config.token,
+        authentication=authentication
+        and PushAuthentication(tuple(authentication.schemes), authentication.credentials),
+    )
+
+
+def encode_push_config(task_id: str, config: PushConfig) -> bytes:
+    return encode_json(_registered(task_id, config))
+
+
+def encode_push_configs(task_id: str, configs: Iterable[PushConfig]) -> bytes:
+    return encode_json([_registered(task_id, config) for config in configs])
+
+
+def _registered(task_id: str, config: PushConfig) -> Json:
+    authentication = config.authentication
+    fields: dict[str, Json] = {
+        "authentication": authentication and _authentication(authentication),
+        "id": config.id,
+        "token": config.token,
+        "url": config.url,
+    }
+    return {"pushNotificationConfig": _without_nulls(fields), "taskId": task_id}
+
+
+def _authentication(authentication: PushAuthentication) -> Json:
+    return _without_nulls(
+        {"credentials": authentication.credentials, "schemes": [*authentication.schemes]}
+    )
+
+
+def encode_task(task: Task) -> bytes:
+    return encode_json(
+        _without_nulls(
+            {
+                "artifacts": [_artifact(artifact) for artifact in task.artifacts] or None,
+                "contextId": task.context_id,
+                "history": [_message(message) for message in task.history],
+                "id": task.id,
+                "kind": "task",
+                "metadata": dict(task.metadata) or None,
+                "status": _status(task.status),
+            }
+        )
+    )
+
+
+def encode_update(task_id: str, context_id: str, update: Update) -> bytes:
+    if isinstance(update, StatusUpdate):
+        fields: dict[str, Json] = {
+            "contextId": context_id,
+            "final": update.is_final,
+            "kind": "status-update",
+            "status": _status(update.status),
+            "taskId": task_id,
+        }
+    else:
+        fields = {
+            "append": update.appends or None,
+            "artifact": _artifact(update.artifact),
+            "contextId": context_id,
+            "kind": "artifact-update",
+            "lastChunk": update.is_last_chunk or None,
+            "taskId": task_id,
+        }
+    return encode_json(_without_nulls(fields))
+
+
+def with_history(encoded_task: bytes, length: int | None) -> bytes:
+    """Keep the last `length` messages of the history; 0 leaves it out, None and less keep all."""
+    if length is None or length < 0:
+        return encoded_task
+    match parse_json(encoded_task):
+        case {"history": list() as history, **rest} if len(history) > length:
+            kept: dict[str, Json] = {"history": history[-length:]} if length else {}
+            return encode_json(dict(sorted({**rest, **kept}.items())))
+        case _:
+            return encoded_task
+
+
+def decode_task(encoded: bytes) -> Task:
+    """The task that `encode_task` wrote."""
+    task = types.Task.model_validate(parse_json(encoded))
+    return Task(
+        id=task.id,
+        context_id=task.context_id,
+        status=_read_status(task.status),
+        history=tuple(decode_message(message) for message in task.history or ()),
+        artifacts=tuple(
+            Artifact(artifact.artifact_id, _parts(artifact.parts), artifact.name)
+            for artifact in task.artifacts or ()
+        ),
+        metadata=task.metadata or {},
+    )
+
+
+def decode_message(message: types.Message) -> Message:
+    return Message(
+        message_id=message.message_id,
+        role=Role(message.role.value),
+        parts=_parts(message.parts),
+        context_id=message.context_id,
+        task_id=message.task_id,
+        metadata=message.metadata,
+        extensions=_tuple(message.extensions),
+        reference_task_ids=_tuple(message.reference_task_ids),
+    )
+
+
+def _status(status: Status) -> Json:
+    at = status.timestamp
+    return _without_nulls(
+        {
+            "message": status.message and _message(status.message),
+            "state": status.state.value.replace("_", "-"),
+            "timestamp": at and at.isoformat(timespec="microseconds"),
+        }
+    )
+
+
+def _message(message: Message) -> Json:
+    references = message.reference_task_ids
+    return _without_nulls(
+        {
+            "contextId": message.context_id,
+            "extensions": None if message.extensions is None else [*message.extensions],
+            "kind": "message",
+            "messageId": message.message_id,
+            "metadata": None if message.metadata is None else dict(message.metadata),
+            "parts": [_part(part) for part in message.parts],
+            "referenceTaskIds": None if references is None else [*references],
+            "role": message.role.value,
+            "taskId": message.task_id,
+        }
+    )
+
+
+def _artifact(artifact: Artifact) -> Json:
+    return _without_nulls(
+        {
+            "artifactId": artifact.artifact_id,
+            "name": artifact.name,
+            "parts": [_part(part) for part in artifact.parts],
+        }
+    )
+
+
+def _part(part: Part) -> Json:
+    metadata = None if part.metadata is None else dict(part.metadata)
+    if isinstance(part, TextPart):
+        return _without_nulls({"kind": "text", "metadata": metadata, "text": part.text})
+    if isinstance(part, DataPart):
+        return _without_nulls({"data": dict(part.data), "kind": "data", "metadata": metadata})
+    return _without_nulls({"file": dict(part.file), "kind": "file", "metadata": metadata})
+
+
+def _without_nulls(fields: dict[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _read_status(status: types.TaskStatus) -> Status:
+    return Status(
+        state=TaskState(status.state.value.replace("-", "_")),
+        timestamp=datetime.fromisoformat(status.timestamp) if status.timestamp else None,
+        message=decode_message(status.message) if status.message else None,
+    )
+
+
+def _parts(parts: list[types.Part]) -> tuple[Part, ...]:
+    return tuple(_read_part(part.root) for part in parts)
+
+
+def _read_part(part: types.TextPart | types.FilePart | types.DataPart) -> Part:
+    if isinstance(part, types.TextPart):
+        return TextPart(part.text, part.metadata)
+    if isinstance(part, types.DataPart):
+        return DataPart(part.data, part.metadata)
+    return FilePart(part.file.model_dump(mode="json", exclude_none=True), part.metadata)
+
+
+def _tuple(items: list[str] | None) -> tuple[str, ...] | None:
+    return None if items is None else tuple(items)
+
+
+VERSION = "2.0"
+# The models of the SDK ask for an id, of kinds that they know.
+STANDS_FOR_ANY_ID = 0
+
+
+def decode_strictly(body: bytes) -> Call | BadCall:
+    """Read one request; a request without an id is a notification (JSON-RPC 2.0 §4, §4.1)."""
+    try:
+        payload = parse_json(body)
+    except ValueError:
+        return BadCall(None, jsonrpc.parse_error())
+    if not isinstance(payload, dict) or not _has_valid_id(payload):
+        return BadCall(None, jsonrpc.invalid_request(None))
+    rpc_id = _id_of(payload)
+    if payload.get("jsonrpc") != VERSION or not isinstance(payload.get("method"), str):
+        return BadCall(rpc_id, jsonrpc.invalid_request(None))
+    known = payload if isinstance(rpc_id, str | int) else {**payload, "id": STANDS_FOR_ANY_ID}
+    decoded = decode_request(known, echoes=len(body) <= ECHOED_BYTES)
+    return replace(decoded, id=rpc_id, is_notification="id" not in payload)
+
+
+def _has_valid_id(payload: Mapping[str, Json]) -> bool:
+    """A string, a number or null, if there is one."""
+    rpc_id = payload.get("id")
+    is_number = isinstance(rpc_id, int | float) and not isinstance(rpc_id, bool)
+    return rpc_id is None or isinstance(rpc_id, str) or is_number
+
+
+def _id_of(payload: Mapping[str, Json]) -> RpcId:
+    match payload:
+        case {"id": str() | int() | float() as rpc_id}:
+            return rpc_id
+        case _:
+            return None
