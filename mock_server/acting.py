@@ -6,15 +6,12 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from mock_server.actions.opening import open_actions
-from mock_server.actions.runner import Awaited, RunAction
-from mock_server.actions.story import Story
-from mock_server.dialogue.action_server import ActionServerKind
+from mock_server.actions.runner import Awaited, RunAction, open_actions
+from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.language_model import Generate, Generation
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult, ActionServerKind, Generate, Generation
 from mock_server.dialogue.state import DialogueState
-from mock_server.llm.opening import open_language_model
+from mock_server.llm import open_language_model
 from mock_server.project.load import Project
 
 Result = TypeVar("Result")

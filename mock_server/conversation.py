@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
-from mock_server.actions.story import Story
+from mock_server.actions.webhook import Story
 from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
 from mock_server.dialogue.events import ActionRequested, Event, SlotSet, SlotSource
 from mock_server.dialogue.model import Json, Slot
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult, UnstubbedActions
 from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.dialogue.stubs import UnstubbedActions
-from mock_server.dialogue.understand import needs_model
+from mock_server.dialogue.understanding import needs_model
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome

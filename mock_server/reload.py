@@ -7,7 +7,7 @@ from pathlib import Path
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.opening import Actions
+from mock_server.actions.runner import Actions
 from mock_server.dialogue.model import Json
 from mock_server.errors import ActionServerFailed, Problem
 from mock_server.project.load import Project

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.opening import Actions, open_actions
+from mock_server.actions.runner import Actions, open_actions
 from mock_server.card import card_of, placeholder
-from mock_server.dialogue.language_model import Generate
+from mock_server.dialogue.outside import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
-from mock_server.llm.opening import open_language_model
+from mock_server.llm import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.printing import complain, print_lines
 from mock_server.project.load import Project, content_hash, load_model, load_project

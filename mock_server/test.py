@@ -10,11 +10,10 @@ from time import perf_counter
 
 from mock_server.acting import INSIDE, Outside, Perform, acting
 from mock_server.actions.runner import run_stub
-from mock_server.actions.story import Story
+from mock_server.actions.webhook import Story
 from mock_server.conversation import Conversation
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult, Stubs, UnstubbedActions, stubs_for_case
 from mock_server.dialogue.state import DialogueState
-from mock_server.dialogue.stubs import Stubs, UnstubbedActions, stubs_for_case
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
 from mock_server.e2e.model import Case
 from mock_server.e2e.report import CaseResult, Outcome, Report, as_json, as_lines, as_xml, play

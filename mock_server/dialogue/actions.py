@@ -1,18 +1,204 @@
-"""What a flow says and does: responses, custom actions, default actions."""
+"""Actions of a flow: responses, custom and default actions, MCP tools (flows.md §5, §9)."""
 
-from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from mock_server.dialogue.assistant import ToolBranch
+from mock_server.dialogue.collecting import correct_flow_slot
+from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import (
     ActionExecuted,
     ActionRequested,
     BotUttered,
+    Frame,
+    FrameMoved,
+    FrameType,
+    Restarted,
     SlotSet,
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.lifecycle import fail
-from mock_server.dialogue.outcome import ActionResult, Utterance
-from mock_server.dialogue.turn import Answer, Steps, Turn
-from mock_server.dialogue.utterances import utter
+from mock_server.dialogue.model import Json, ToolStep
+from mock_server.dialogue.outside import ActionResult, Utterance
+from mock_server.dialogue.responses import INTERNAL_ERROR_RESPONSE, utter
+from mock_server.dialogue.slots import coerce
+from mock_server.dialogue.stack import COLLECT_PATTERN, active_frame, asked_slot, is_root, roots
+from mock_server.dialogue.templates import evaluate_expression
+from mock_server.dialogue.turn import (
+    Answer,
+    Steps,
+    Turn,
+    ask_to_continue,
+    begin_session,
+    cancel_frames,
+    fail,
+    go_on,
+    resume,
+)
+from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
+
+
+def call_tool(turn: Turn, frame: Frame, step: ToolStep) -> Steps:
+    """Put what the script returns into the slots of the step's `mapping.output`."""
+    branch = yield from _branch(turn, step)
+    if branch is None:
+        yield Warned(f"tool {step.tool!r} has no result in mock.yml, so it sets no slot")
+    elif branch.fails:
+        yield Warned(f"tool {step.tool!r} fails, as its script says")
+        yield from fail(turn, {"tool": step.tool})
+        return
+    else:
+        yield from _fill_slots(turn, step, branch.result)
+    yield from go_on(turn, frame, step.next)
+
+
+def _branch(turn: Turn, step: ToolStep) -> Answer[ToolBranch | None]:
+    for branch in turn.assistant.tools.get(step.tool, ()):
+        if branch.when is None or (yield from turn.holds(branch.when)):
+            return branch
+    return None
+
+
+def _fill_slots(turn: Turn, step: ToolStep, result: Json) -> Steps:
+    """A value that cannot be had or does not fit leaves its slot alone, with a warning."""
+    names: Mapping[str, object] = {"result": result, "slots": turn.state.slots}
+    for name, expression in step.outputs:
+        try:
+            value = coerce(turn.assistant.slots[name], evaluate_expression(expression, names))
+        except (TemplateFailed, InvalidSlotValue) as error:
+            yield Warned(f"tool {step.tool!r}, output {name!r}: {error}")
+            continue
+        yield SlotSet(name, value, SlotSource.ACTION)
+
+
+# A flow that repeats in circles would say more, and remember more, turn by turn.
+MAX_REPEATED = 20
+
+
+def _run_slot_rejections(turn: Turn) -> Steps:
+    """Refuse the asked slot's value by the first rejection that holds, and say why."""
+    slot = asked_slot(turn.stack)
+    if slot is None or turn.state.slots[slot] is None:
+        return
+    refusal = yield from _refusal(turn)
+    if refusal is not None:
+        # Said before the value goes, so that the text can name it.
+        yield from utter(turn, refusal)
+        yield SlotSet(slot, None, SlotSource.RESET)
+
+
+def _refusal(turn: Turn) -> Answer[str | None]:
+    """The response of the first rejection that holds; one that cannot be evaluated refuses too."""
+    document = turn.document()
+    for condition, response in _rejections(turn.top):
+        try:
+            if evaluate(condition, document):
+                return response
+        except (ConditionError, TemplateFailed) as error:
+            yield Warned(str(error))
+            return INTERNAL_ERROR_RESPONSE
+    return None
+
+
+def _rejections(frame: Frame) -> list[tuple[str, str]]:
+    """The rejections that the question was pushed with: condition and response of each."""
+    listed = frame.context.get("rejections")
+    entries = listed if isinstance(listed, list) else []
+    return [(str(e["if"]), str(e["utter"])) for e in entries if isinstance(e, dict)]
+
+
+def _cancel_flow(turn: Turn) -> Steps:
+    """Cancel the frames that the pattern was pushed for; the flow they interrupted asks again."""
+    context = turn.top.context
+    doomed = tuple(f for f in turn.stack if f.id in _names(context, "canceled_frames"))
+    if not doomed:
+        return
+    is_interrupting = doomed[0].type is FrameType.INTERRUPT
+    is_topmost = active_frame(turn.stack) in doomed
+    yield from cancel_frames(turn, doomed, _names(context, "kept_slots"))
+    if is_interrupting and is_topmost and roots(turn.stack):
+        yield from ask_to_continue(turn, len(turn.stack) - 1)
+
+
+def _names(context: Mapping[str, Json], field: str) -> list[str]:
+    listed = context.get(field)
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+
+
+def _clarify_flows(turn: Turn) -> Steps:
+    frame = turn.top
+    options = ", ".join(_names(frame.context, "names"))
+    context = {**frame.context, "clarification_options": options}
+    yield FrameMoved(frame.id, frame.step_id, context)
+
+
+def _continue_interrupted_flow(turn: Turn) -> Steps:
+    """Resume the flow that the user named; by itself the one that waits on top."""
+    waiting = roots(turn.stack)
+    wanted = str(turn.state.slots.get("interrupted_flow_to_continue")).strip().casefold()
+    for root in reversed(waiting):
+        flow = turn.assistant.flows[root.flow_id]
+        if wanted in (flow.id.casefold(), flow.name.casefold()):
+            yield from resume(turn, root, turn.top.id)
+            return
+    if waiting:
+        yield from resume(turn, waiting[-1], turn.top.id)
+
+
+def _cancel_interrupted_flows(turn: Turn) -> Steps:
+    first = next((index for index, f in enumerate(turn.stack) if is_root(f)), len(turn.stack))
+    yield from cancel_frames(turn, turn.stack[first:-1])
+
+
+def _clean_stack(turn: Turn) -> Steps:
+    yield from cancel_frames(turn, turn.stack[:-1])
+
+
+def _repeat_bot_messages(turn: Turn) -> Steps:
+    """Say again what was said last, less the question that is asked again anyway."""
+    asking = turn.stack[-2] if len(turn.stack) > 1 else None
+    asked = asking.context["utter"] if asking and asking.flow_id == COLLECT_PATTERN else None
+    for uttered in turn.state.previously_uttered[-MAX_REPEATED:]:
+        if asked is None or uttered.response != asked:
+            yield uttered
+
+
+def _restart(_turn: Turn) -> Steps:
+    yield Restarted()
+
+
+def _trigger_search(turn: Turn) -> Steps:
+    yield from utter(turn, "utter_no_knowledge_base")
+
+
+def _trigger_chitchat(turn: Turn) -> Steps:
+    yield from utter(turn, "utter_cannot_handle")
+
+
+def _nothing(_turn: Turn) -> Steps:
+    yield from ()
+
+
+DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], Steps]] = MappingProxyType(
+    {
+        "action_run_slot_rejections": _run_slot_rejections,
+        "action_correct_flow_slot": correct_flow_slot,
+        "action_cancel_flow": _cancel_flow,
+        "action_clarify_flows": _clarify_flows,
+        "action_continue_interrupted_flow": _continue_interrupted_flow,
+        "action_cancel_interrupted_flows": _cancel_interrupted_flows,
+        "action_clean_stack": _clean_stack,
+        "action_repeat_bot_messages": _repeat_bot_messages,
+        "action_session_start": begin_session,
+        "action_restart": _restart,
+        "action_trigger_search": _trigger_search,
+        "action_trigger_chitchat": _trigger_chitchat,
+        # Voice, metrics and coexistence have no counterpart in a text conversation over A2A.
+        "action_hangup": _nothing,
+        "action_handoff_metric": _nothing,
+        "action_reset_routing": _nothing,
+    }
+)
 
 
 def run_action(turn: Turn, name: str) -> Answer[bool]:

@@ -17,11 +17,10 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.lifecycle import fail, finish, go_on, next_step
 from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, CallStep, Json
 from mock_server.dialogue.stack import Stack, active_frame, index_of
 from mock_server.dialogue.templates import fill
-from mock_server.dialogue.turn import Answer, Steps, Turn
+from mock_server.dialogue.turn import Answer, Steps, Turn, fail, finish, go_on, next_step
 
 WAITING = "waiting_for_input"
 RUNNING = "running"

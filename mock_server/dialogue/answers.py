@@ -1,16 +1,23 @@
-"""What a sentence says as the answer to a question, by the type of the slot that is asked."""
+"""What a sentence says as the answer to a question, or as the correction of an earlier one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rapidfuzz import fuzz, process
 
-from mock_server.dialogue import phrases
-from mock_server.dialogue.lexicon import AFFIRM, DENY, FALSE_WORDS, TRUE_WORDS, normalized
+from mock_server.dialogue import lexicon
+from mock_server.dialogue.lexicon import (
+    AFFIRM,
+    DENY,
+    FALSE_WORDS,
+    TRUE_WORDS,
+    content_words,
+    normalized,
+)
 from mock_server.dialogue.model import Json, Slot, SlotType
+from mock_server.dialogue.slots import NO_CHOICE
 
 FUZZY = 80
-NO_CHOICE = "none"
 PREFIX_LENGTH = 2
 NUMBER = re.compile(
     r"(?<![\w./:-])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(?![\d/:]|-\d)"
@@ -38,9 +45,9 @@ def yes_or_no(text: str) -> bool | None:
     """Whether `text` begins like a yes or like a no."""
     plain = normalized(text)
     first = re.split(r"[\s,.;!]", plain, maxsplit=1)[0]
-    if first in DENY or phrases.DENY.match(plain):
+    if first in DENY or lexicon.DENYING.match(plain):
         return False
-    if first in AFFIRM or phrases.AFFIRM.match(plain):
+    if first in AFFIRM or lexicon.AFFIRMING.match(plain):
         return True
     return None
 
@@ -54,9 +61,9 @@ def free_text(text: str) -> str:
     """`text` without a lead-in such as "it's" and "my name is"."""
     stripped = text.strip()
     rest = (
-        phrases.LEAD_IN.sub("", stripped, count=1) if phrases.LEAD_IN.match(stripped) else stripped
+        lexicon.LEAD_IN.sub("", stripped, count=1) if lexicon.LEAD_IN.match(stripped) else stripped
     )
-    return phrases.ONLY_OPENERS.sub("", rest, count=1).strip().rstrip(".!") or stripped
+    return lexicon.ONLY_OPENERS.sub("", rest, count=1).strip().rstrip(".!") or stripped
 
 
 def named_category(slot: Slot, text: str) -> str | None:
@@ -112,3 +119,60 @@ def _spoken(name: str) -> str:
 def _number(text: str) -> float:
     is_decimal_comma = re.fullmatch(r"-?\d+,\d{1,2}", text) is not None
     return float(text.replace(",", "." if is_decimal_comma else ""))
+
+
+def corrected(
+    slots: Sequence[Slot], values: Mapping[str, Json], text: str, *, asks_free_text: bool
+) -> tuple[Slot, Json] | None:
+    """The one of `slots`, the latest asked last, that `text` gives a new value, and that value.
+
+    A slot that is named wins; else a number is for the latest number, a category for the slot
+    that has it, and other words are for the latest text. What a number or category has already is
+    no other slot's new text. Free text that is asked is an answer, unless a slot is named.
+    """
+    named = [slot for slot in slots if _is_named(slot, text)]
+    unchanged: tuple[Slot, Json] | None = None
+    for slot in (*reversed(named), *_by_type(slots)):
+        if unchanged and slot.type is SlotType.TEXT:
+            break
+        takes_text = slot in named or not asks_free_text
+        value = _corrected_value(slot, text, takes_text=takes_text)
+        if value is not None and value != values[slot.name]:
+            return slot, value
+        if value is not None and slot.type is not SlotType.TEXT:
+            unchanged = unchanged or (slot, value)
+    return unchanged
+
+
+def _by_type(slots: Sequence[Slot]) -> tuple[Slot, ...]:
+    order = (SlotType.FLOAT, SlotType.CATEGORICAL, SlotType.TEXT)
+    return tuple(slot for kind in order for slot in reversed(slots) if slot.type is kind)
+
+
+def _is_named(slot: Slot, text: str) -> bool:
+    """Whether the last word of the slot's name, its noun, is in the text."""
+    words = content_words(slot.name)
+    return bool(words) and words[-1] in content_words(text)
+
+
+def _corrected_value(slot: Slot, text: str, *, takes_text: bool) -> Json:
+    match slot.type:
+        case SlotType.FLOAT:
+            numbers = numbers_in(text)
+            return numbers[-1] if numbers else None
+        case SlotType.CATEGORICAL:
+            return named_category(slot, text)
+        case SlotType.TEXT if takes_text:
+            return _corrected_text(text)
+        case _:
+            return None
+
+
+def _corrected_text(text: str) -> str | None:
+    """The words behind the cue and a lead-in such as "the handle is"; None if none are left."""
+    rest = lexicon.CORRECTION_TAIL.sub(
+        "", lexicon.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
+    )
+    value = free_text(rest).strip(" .,!")
+    is_cue_only = lexicon.normalized(value) in {"", "no", "wait", "sorry", "actually"}
+    return None if is_cue_only else value

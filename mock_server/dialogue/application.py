@@ -8,7 +8,8 @@ hears what was cancelled before the next flow says a word, and a value is checke
 from collections.abc import Mapping
 
 from mock_server.dialogue.agents import continue_agent, restart_agent
-from mock_server.dialogue.collecting import validate
+from mock_server.dialogue.cleanup import Plan
+from mock_server.dialogue.collecting import push_correction, validate
 from mock_server.dialogue.commands import (
     CannotHandle,
     ChitChat,
@@ -26,23 +27,14 @@ from mock_server.dialogue.commands import (
     SkipQuestion,
     StartFlow,
 )
-from mock_server.dialogue.corrections import push_correction
 from mock_server.dialogue.events import (
     FrameType,
     SessionEnded,
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.lifecycle import (
-    ERROR_PATTERN,
-    cancel_frames,
-    interrupt,
-    reset_slots,
-    resume,
-    start,
-)
 from mock_server.dialogue.model import Json, SlotType
-from mock_server.dialogue.plan import Plan
+from mock_server.dialogue.responses import utter
 from mock_server.dialogue.stack import (
     Stack,
     active_frame,
@@ -50,8 +42,16 @@ from mock_server.dialogue.stack import (
     open_questions,
     roots,
 )
-from mock_server.dialogue.turn import Steps, Turn
-from mock_server.dialogue.utterances import utter
+from mock_server.dialogue.turn import (
+    ERROR_PATTERN,
+    Steps,
+    Turn,
+    cancel_frames,
+    interrupt,
+    reset_slots,
+    resume,
+    start,
+)
 
 SILENCE = "pattern_user_silence"
 SILENT_TIMES = "consecutive_silence_timeouts"

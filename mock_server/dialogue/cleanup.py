@@ -4,6 +4,7 @@ Each rule is one function that sorts one kind of command into a `Plan`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mock_server.dialogue.agents import agent_call, waiting_agent
 from mock_server.dialogue.assistant import Assistant
@@ -19,12 +20,12 @@ from mock_server.dialogue.commands import (
     SetSlot,
     StartFlow,
 )
-from mock_server.dialogue.events import Frame, FrameType
-from mock_server.dialogue.filling import fill
-from mock_server.dialogue.guards import can_start, why_closed
-from mock_server.dialogue.model import CollectStep, Json
-from mock_server.dialogue.plan import Plan, Situation
+from mock_server.dialogue.conditions import can_start, why_closed
+from mock_server.dialogue.events import CommandDropped, Frame, FrameType
+from mock_server.dialogue.model import CollectStep, Json, Slot, SlotFiller, SlotType
+from mock_server.dialogue.slots import CHOICE_SLOT, NO_CHOICE, coerce_said
 from mock_server.dialogue.stack import (
+    Stack,
     active_frame,
     active_group,
     asked_slot,
@@ -34,6 +35,122 @@ from mock_server.dialogue.stack import (
     roots,
 )
 from mock_server.dialogue.state import DialogueState
+from mock_server.errors import InvalidSlotValue
+
+
+@dataclass(slots=True)
+class Plan:
+    """What the commands of a message come to.
+
+    `starts` are flows to begin, the first to run first; `resumed` waits on the stack already.
+    `refused` values do not fit their slot. `patterns` are answered by the pattern of their name.
+    """
+
+    starts: list[str] = field(default_factory=list[str])
+    resumed: str | None = None
+    is_cancelled: bool = False
+    values: dict[str, Json] = field(default_factory=dict[str, Json])
+    corrections: dict[str, Json] = field(default_factory=dict[str, Json])
+    refused: list[SetSlot] = field(default_factory=list[SetSlot])
+    patterns: list[Command] = field(default_factory=list[Command])
+    dropped: list[CommandDropped] = field(default_factory=list[CommandDropped])
+    is_settled: bool = False
+    continues_agent: bool = False
+    restarted_agent: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        flows = self.starts or self.resumed or self.is_cancelled
+        agents = self.continues_agent or self.restarted_agent
+        return not (
+            flows or agents or self.values or self.corrections or self.refused or self.patterns
+        )
+
+    def drop(self, command: Command, reason: str, is_settled: bool = False) -> None:
+        """Leave `command` out; `is_settled`: it was understood, and nothing is left to do."""
+        self.dropped.append(CommandDropped(command, reason))
+        self.is_settled = self.is_settled or is_settled
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the rules look at; `earlier_slots` are the values before the orchestrator's."""
+
+    assistant: Assistant
+    state: DialogueState
+    earlier_slots: Mapping[str, Json]
+
+    @property
+    def stack(self) -> Stack:
+        return self.state.stack
+
+    def staying(self, plan: Plan) -> Stack:
+        """The stack without what the message cancels."""
+        ended = active_group(self.stack) if plan.is_cancelled else ()
+        return tuple(frame for frame in self.stack if frame not in ended)
+
+
+def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
+    """Sort a value: to be set, a correction, refused by its type, or not to be written."""
+    slot = situation.assistant.slots.get(command.name)
+    if slot is None:
+        plan.drop(command, "there is no such slot", is_settled=command.is_direct)
+        return
+    fault = _fault(situation, plan, command, slot)
+    if fault:
+        plan.drop(command, fault, is_settled=command.is_direct)
+        return
+    try:
+        value = coerce_said(slot, _meant(command))
+    except InvalidSlotValue:
+        plan.refused.append(command)
+        return
+    if value == situation.state.slots[slot.name]:
+        plan.drop(command, "the slot has that value", is_settled=True)
+    elif _is_correction(situation, plan, slot.name):
+        plan.corrections[slot.name] = value
+    else:
+        plan.values[slot.name] = value
+
+
+def _meant(command: SetSlot) -> Json:
+    """The value of `command`; "none" declines the choice of a flow, where elsewhere it clears."""
+    is_declined = command.name == CHOICE_SLOT and command.value is None
+    return NO_CHOICE if is_declined else command.value
+
+
+def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> str:
+    """Why `command` may not set `slot`; empty if it may."""
+    if slot.type is SlotType.LIST:
+        return "a list slot is set by actions only"
+    if not command.is_direct and slot.filler is not SlotFiller.FROM_LLM:
+        return "the user's words do not fill the slot"
+    if slot.name in _collected(situation, plan) or slot.name == asked_slot(situation.stack):
+        return ""
+    if command.is_direct and _is_startable_slot(situation, slot.name):
+        return ""
+    return "no flow that runs collects the slot"
+
+
+def _collected(situation: Situation, plan: Plan) -> set[str]:
+    """The slots that the flows on the stack, and those that start now, collect."""
+    collected = situation.assistant.index.collected
+    ids = {frame.flow_id for frame in situation.staying(plan)} | {*plan.starts}
+    return {name for flow_id in ids for name in collected[flow_id]}
+
+
+def _is_startable_slot(situation: Situation, name: str) -> bool:
+    flows = situation.assistant.index.by_slot.get(name, ())
+    return any(can_start(flow, situation.state.slots) for flow in flows)
+
+
+def _is_correction(situation: Situation, plan: Plan, name: str) -> bool:
+    return (
+        situation.earlier_slots[name] is not None
+        and name != asked_slot(situation.stack)
+        and name in _collected(situation, plan)
+        and not plan.is_cancelled
+    )
 
 
 def clean_up(

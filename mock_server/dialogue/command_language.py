@@ -1,7 +1,7 @@
-"""Commands as text: `SetSlot(amount, 50)`, Rasa's `/SetSlots(a=b)`, and the mock's slash messages.
+"""Commands as text: `SetSlot(amount, 50)`, `set slot amount 50`, slash messages (flows.md §7).
 
 Rasa publishes `/SetSlots(a=b, c=d)` and `/intent`; every other slash command is an extension of the
-mock (flows.md §7).
+mock.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from mock_server.dialogue.command_values import value_of
+from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -31,8 +31,55 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.model import Json
-from mock_server.dialogue.spoken_commands import parse_spoken
 from mock_server.errors import MockError
+
+NULL_WORDS = frozenset({"null", "none", "undefined"})
+TRUTH_VALUES = {"true": True, "True": True, "false": False, "False": False}
+
+
+def value_of(text: str) -> Json:
+    """The value that `text` in a command stands for: a text, without its quotes if it has any.
+
+    Null words stand for None; true and false for themselves.
+    """
+    stripped = text.strip()
+    if stripped.lower() in NULL_WORDS:
+        return None
+    if stripped in TRUTH_VALUES:
+        return TRUTH_VALUES[stripped]
+    is_quoted = len(stripped) > 1 and stripped[0] == stripped[-1] and stripped[0] in "\"'"
+    return stripped[1:-1] if is_quoted else stripped
+
+
+def parse_spoken(line: str) -> Command | None:
+    """The command that `line` spells, None if it is none."""
+    words = line.strip()
+    for spelled, make in SPOKEN.items():
+        if words.lower() == spelled or words.lower().startswith(f"{spelled} "):
+            return make(words[len(spelled) :].strip())
+    return None
+
+
+def _spoken_set_slot(rest: str) -> SetSlot | None:
+    name, _, value = rest.partition(" ")
+    return SetSlot(name, value_of(value)) if name and value.strip() else None
+
+
+SPOKEN: Mapping[str, Callable[[str], Command | None]] = {
+    "start flow": lambda rest: StartFlow(rest) if rest else None,
+    "set slot": _spoken_set_slot,
+    "cancel flow": lambda _: CancelFlow(),
+    "disambiguate flows": lambda rest: Clarify(tuple(re.split(r"[\s,]+", rest))) if rest else None,
+    "skip question": lambda _: SkipQuestion(),
+    "repeat message": lambda _: RepeatLastBotMessages(),
+    "hand over": lambda _: HumanHandoff(),
+    "offtopic reply": lambda _: ChitChat(),
+    "provide info": lambda _: SearchAndReply(),
+    "search and reply": lambda _: SearchAndReply(),
+    "continue agent": lambda _: ContinueAgent(),
+    "restart agent": lambda rest: RestartAgent(rest) if rest else None,
+}
+
 
 MAX_PAIRS = 10
 CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
@@ -184,3 +231,90 @@ _USAGE: Mapping[str, str] = {
     "Error": "Error(type)",
     "RestartAgent": "RestartAgent(agent)",
 }
+
+
+INVALID_INTENT = "cannot_handle_invalid_intent"
+UNKNOWN = (CannotHandle(INVALID_INTENT),)
+INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
+SEPARATOR = re.compile(r"([;\n])")
+# `/CancelFlow` is an intent that no flow is likely to have, and means the command (flows.md §7).
+BARE_COMMANDS = frozenset(
+    {"CancelFlow", "ChitChat", "Handoff", "HumanHandoff", "Noop", "Repeat", "Skip", "SkipQuestion"}
+)
+SESSION_INTENTS = {
+    "session_start": SessionStart(),
+    "session_end": SessionEnd(),
+    "restart": Restart(),
+}
+
+
+def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:
+    """The commands of a message that begins with a slash, none for any other, and why.
+
+    Several stand on lines of their own, or with `;` between them.
+    """
+    if not text.startswith("/"):
+        return (), "it does not begin with a slash"
+    commands: list[Command] = []
+    reasons: list[str] = []
+    for source in messages_in(text):
+        read, reason = _read_one(source, assistant)
+        commands.extend(read)
+        reasons.append(reason)
+    return tuple(commands), "; ".join(reasons)
+
+
+def messages_in(text: str) -> list[str]:
+    """The messages in `text`, which begins with a slash, each without its own.
+
+    A separator that no slash follows belongs to the message before it.
+    """
+    parts: list[list[str]] = []
+    for piece in SEPARATOR.split(text.rstrip("; \n")):
+        if piece.lstrip().startswith("/"):
+            parts.append([piece])
+        else:
+            parts[-1].append(piece)
+    messages = ("".join(pieces).strip("; \n") for pieces in parts)
+    return [message.lstrip().removeprefix("/").strip() for message in messages]
+
+
+def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], str]:
+    try:
+        if is_set_slots(source):
+            return parse_set_slots(source), "it sets slots"
+        intent = INTENT.fullmatch(source)
+        if intent is not None:
+            return by_intent(intent[1], intent[2], assistant)
+        return (parse_command(source),), "it is a command of the mock"
+    except CommandSyntaxError as error:
+        return UNKNOWN, str(error)
+
+
+def by_intent(
+    name: str, entities: str | None, assistant: Assistant
+) -> tuple[tuple[Command, ...], str]:
+    """What intent `name` starts, with the slots that its entities fill; else UNKNOWN."""
+    if name in SESSION_INTENTS:
+        return (SESSION_INTENTS[name],), f"intent {name!r} is Rasa's own"
+    flow = assistant.index.by_intent.get(name)
+    if flow is not None:
+        commands = (StartFlow(flow.id, is_trigger=True), *_entity_slots(entities, assistant))
+        return commands, f"intent {name!r} starts {flow.id!r}"
+    if name in BARE_COMMANDS and entities is None:
+        return (parse_command(f"{name}()"),), "it is a command of the mock"
+    return UNKNOWN, f"no flow has the nlu_trigger {name!r}"
+
+
+def _entity_slots(entities: str | None, assistant: Assistant) -> tuple[SetSlot, ...]:
+    """Entities fill the slots of their name."""
+    try:
+        values: Json = json.loads(entities) if entities else {}
+    except (ValueError, RecursionError):
+        return ()
+    named = values if isinstance(values, dict) else {}
+    return tuple(
+        SetSlot(name, value, is_direct=True)
+        for name, value in named.items()
+        if name in assistant.slots
+    )

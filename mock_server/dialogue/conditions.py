@@ -1,12 +1,16 @@
 """Conditions of flows, collect steps, slots and responses: pypred predicates (flows.md §3)."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from pypred import Predicate
 
+from mock_server.dialogue.model import Flow, Json
+from mock_server.dialogue.stack import active_frame, asked_slot, context_of
+from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import Document, render_expression
-from mock_server.errors import ConditionError
+from mock_server.errors import ConditionError, TemplateFailed
 
 CACHED_CONDITIONS = 4096
 SLOT = re.compile(r"\bslots\.(\w+)")
@@ -60,3 +64,40 @@ def _what_has_no_order(source: str, document: Document) -> str:
     if empty:
         return f"{', '.join(f'slots.{name}' for name in dict.fromkeys(empty))} has no value"
     return "it compares values of two kinds"
+
+
+def can_start(flow: Flow, slots: Mapping[str, Json]) -> bool:
+    """Whether the flow's guard holds; one that cannot be evaluated does not."""
+    return not why_closed(flow, slots)
+
+
+def why_closed(flow: Flow, slots: Mapping[str, Json]) -> str:
+    """Why the guard of `flow` lets no command start it; empty if it does."""
+    if flow.guard is None:
+        return ""
+    try:
+        holds = evaluate(flow.guard, {"slots": slots, "context": {}})
+    except (ConditionError, TemplateFailed) as error:
+        return f"the flow's condition cannot be evaluated: {error}"
+    return "" if holds else "the flow's condition does not hold"
+
+
+def holds(condition: str | None, state: DialogueState) -> bool:
+    """Whether `condition` holds; None always does, one that cannot be evaluated does not (§3)."""
+    if condition is None:
+        return True
+    try:
+        return evaluate(condition, _document(state))
+    except (ConditionError, TemplateFailed):
+        return False
+
+
+def _document(state: DialogueState) -> Document:
+    """The context has the fields of the patterns on top, `active_flow` and `asked_slot`."""
+    frame = active_frame(state.stack)
+    context = {
+        **context_of(state.stack),
+        "active_flow": frame.flow_id if frame else None,
+        "asked_slot": asked_slot(state.stack),
+    }
+    return {"slots": state.slots, "context": context}

@@ -6,11 +6,14 @@ iterating when the turn is cancelled. The state that the turn has made by then i
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from typing import assert_never
 
-from mock_server.dialogue.actions import record_outcome
+from mock_server.dialogue.actions import call_tool, record_outcome, run_action
+from mock_server.dialogue.agents import call_agent, take_turn
 from mock_server.dialogue.application import apply_plan
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.cleanup import clean_up
+from mock_server.dialogue.collecting import collect
 from mock_server.dialogue.commands import Command
 from mock_server.dialogue.events import (
     ActionExecuted,
@@ -19,6 +22,7 @@ from mock_server.dialogue.events import (
     Frame,
     FrameMoved,
     FrameRemoved,
+    FrameType,
     Listened,
     SlotSet,
     SlotSource,
@@ -26,17 +30,141 @@ from mock_server.dialogue.events import (
     UserUttered,
     Warned,
 )
-from mock_server.dialogue.language_model import Generation
-from mock_server.dialogue.lifecycle import begin_session, cancel_frames
-from mock_server.dialogue.model import Json
-from mock_server.dialogue.moved_steps import moved_step
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.model import (
+    AGENT_PREFIX,
+    PATTERN_PREFIX,
+    ActionStep,
+    AgentTurnStep,
+    CallStep,
+    CollectStep,
+    Flow,
+    Json,
+    LinkStep,
+    NoopStep,
+    SetSlotsStep,
+    ToolStep,
+)
+from mock_server.dialogue.outside import ActionResult, Generation
 from mock_server.dialogue.stack import index_of, is_root
 from mock_server.dialogue.state import DialogueState, apply
-from mock_server.dialogue.steps import run_until_listening
-from mock_server.dialogue.turn import Steps, Turn
-from mock_server.dialogue.understand import understand
+from mock_server.dialogue.templates import render_expression
+from mock_server.dialogue.turn import (
+    Steps,
+    Turn,
+    begin_session,
+    cancel_frames,
+    fail,
+    finish,
+    go_on,
+    leave,
+    next_step,
+    start,
+)
+from mock_server.dialogue.understanding import understand
+from mock_server.errors import FlowLoop, TemplateFailed
 from mock_server.records import record
+
+
+def moved_step(flow: Flow, step_id: str) -> str | None:
+    """The step of `flow` that differs from the missing `step_id` in its number only."""
+    sought = _without_number(flow, step_id)
+    found = [id for id in flow.steps if sought and _without_number(flow, id) == sought]
+    return found[0] if len(found) == 1 and step_id not in flow.steps else None
+
+
+def _without_number(flow: Flow, step_id: str) -> str | None:
+    """What a numbered step does; None for a step that was given its id."""
+    number, _, does = step_id.removeprefix(f"{flow.id}_").partition("_")
+    return does if number.isdecimal() and step_id.startswith(f"{flow.id}_") else None
+
+
+STEPS_PER_TURN = 250
+STEPS_AFTER_LOOP = 50
+
+
+def run_until_listening(turn: Turn) -> Steps:
+    """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
+
+    A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
+    """
+    try:
+        yield from _run(turn, STEPS_PER_TURN)
+    except FlowLoop as loop:
+        yield Warned(str(loop))
+        yield from fail(turn, {"flow": loop.flow_id, "steps": loop.limit})
+        try:
+            yield from _run(turn, STEPS_AFTER_LOOP)
+        except FlowLoop as again:
+            yield Warned(str(again))
+            yield from cancel_frames(turn, turn.stack)
+    if not turn.state.is_listening:
+        yield Listened()
+
+
+def _run(turn: Turn, limit: int) -> Steps:
+    taken = 0
+    while turn.stack and not turn.state.is_listening:
+        if taken == limit:
+            raise FlowLoop(turn.top.flow_id, limit)
+        taken += 1
+        yield from _step(turn)
+
+
+def _step(turn: Turn) -> Steps:
+    frame = turn.top
+    step = turn.step_of(frame)
+    match step:
+        case None:
+            yield from finish(turn, frame)
+        case CollectStep():
+            yield from collect(turn, step)
+        case ActionStep():
+            yield from _act(turn, frame, step)
+        case SetSlotsStep():
+            for name, value in step.values:
+                yield SlotSet(name, value, SlotSource.FLOW)
+            yield from go_on(turn, frame, step.next)
+        case NoopStep():
+            yield from go_on(turn, frame, step.next)
+        case CallStep() if step.flow_id.startswith(AGENT_PREFIX):
+            yield from call_agent(turn, step)
+        case CallStep():
+            yield from start(turn, step.flow_id, FrameType.CALL)
+        case ToolStep():
+            yield from call_tool(turn, frame, step)
+        case AgentTurnStep():
+            yield from take_turn(turn, frame, step)
+        case LinkStep():
+            yield from _link(turn, frame, step)
+        case _:
+            assert_never(step)
+
+
+def _act(turn: Turn, frame: Frame, step: ActionStep) -> Steps:
+    try:
+        name = render_expression(step.action, turn.document())
+    except TemplateFailed as error:
+        yield Warned(str(error))
+        yield from fail(turn, {"flow": frame.flow_id, "step": step.id})
+        return
+    if name == "action_listen":
+        # Where to go on is settled before the answer, so that patterns above it may come and go.
+        yield FrameMoved(frame.id, (yield from next_step(turn, step.next)))
+        yield Listened()
+        return
+    went_well = yield from run_action(turn, name)
+    if went_well and turn.stack and turn.top.id == frame.id:
+        yield from go_on(turn, turn.top, step.next)
+
+
+def _link(turn: Turn, frame: Frame, step: LinkStep) -> Steps:
+    """End this flow and start the other in its place, which inherits what it interrupted."""
+    yield from leave(turn, frame)
+    is_plain = frame.type in (FrameType.REGULAR, FrameType.LINK)
+    is_pattern_to_pattern = frame.is_pattern and step.flow_id.startswith(PATTERN_PREFIX)
+    is_inherited = is_pattern_to_pattern or not is_plain
+    yield from start(turn, step.flow_id, frame.type if is_inherited else FrameType.LINK)
+
 
 SESSION_START = "action_session_start"
 

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from mock_server.dialogue.flow_index import FlowIndex
+from mock_server.dialogue.assistant import Assistant, FlowIndex
+from mock_server.dialogue.conditions import can_start
 from mock_server.dialogue.lexicon import GENERIC_VERBS, content_words
+from mock_server.dialogue.model import Json
 from mock_server.records import record
 
 ENOUGH = 0.5
@@ -124,3 +126,30 @@ def _match(flow_id: str, heard: Iterable[_Heard]) -> FlowMatch:
             described.append(word.word)
             score += DESCRIPTION_WORD * word.share
     return FlowMatch(flow_id, min(score, 1.0), frozenset((*named, *described)), frozenset(named))
+
+
+@record
+class Wish:
+    """The flows that fit: one, several that tie, or none, and why."""
+
+    best: tuple[FlowMatch, ...]
+    reason: str
+
+
+def wish(assistant: Assistant, slots: Mapping[str, Json], text: str) -> Wish:
+    """The flows that the words of `text` fit; flows whose guard fails are no candidates."""
+
+    def is_open(flow_id: str) -> bool:
+        return can_start(assistant.flows[flow_id], slots)
+
+    matches = rank(text, assistant.index, is_open)
+    open_matches = [match for match in matches if is_open(match.flow_id)]
+    fitting = best(open_matches)
+    if fitting:
+        return Wish(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
+    if best(matches):
+        return Wish((), f"the condition of flow {matches[0].flow_id!r} does not hold")
+    if open_matches:
+        top = open_matches[0]
+        return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
+    return Wish((), "no word of it belongs to a flow")

@@ -1,11 +1,12 @@
-"""From a response of the domain to what the bot says: choose a variation, fill its holes."""
+"""Responses of the domain: choose a variation, fill in its values, say it."""
 
 from collections.abc import Callable, Iterable, Mapping
 
 from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.events import BotUttered
+from mock_server.dialogue.events import BotUttered, Warned
 from mock_server.dialogue.model import Button, Json, Variation
 from mock_server.dialogue.templates import Document, fill, render_response
+from mock_server.dialogue.turn import Steps, Turn
 from mock_server.errors import ConditionError, TemplateFailed
 
 CHANNEL = "a2a"
@@ -77,3 +78,30 @@ def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:
             return {key: _fill_all(item, fill_in) for key, item in custom.items()}
         case _:
             return custom
+
+
+INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
+
+
+def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) -> Steps:
+    """Say response `name`; where it cannot be said, the response for internal errors."""
+    document = turn.document()
+    faults: list[str] = []
+    variation = choose(turn.assistant.responses.get(name, ()), document, faults)
+    for fault in faults:
+        yield Warned(f"response {name!r}: {fault}")
+    if variation is None:
+        yield from _apologise(turn, name, f"response {name!r} has no variation that fits")
+        return
+    try:
+        uttered = say(name, variation, document, arguments or {})
+    except TemplateFailed as error:
+        yield from _apologise(turn, name, f"response {name!r}: {error}")
+        return
+    yield uttered
+
+
+def _apologise(turn: Turn, failed: str, reason: str) -> Steps:
+    yield Warned(reason)
+    if failed != INTERNAL_ERROR_RESPONSE:
+        yield from utter(turn, INTERNAL_ERROR_RESPONSE)

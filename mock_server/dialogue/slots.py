@@ -7,6 +7,10 @@ from mock_server.dialogue.lexicon import FALSE_WORDS, TRUE_WORDS
 from mock_server.dialogue.model import Json, Slot, SlotType
 from mock_server.errors import InvalidSlotValue
 
+# The slot of the question which interrupted flow goes on, and its value where none shall.
+CHOICE_SLOT = "interrupted_flow_to_continue"
+NO_CHOICE = "none"
+
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 

@@ -1,14 +1,52 @@
-"""What the parts of the engine share while a turn runs."""
+"""A running turn, and how flows begin, end, stop and go on in it (flows.md §5)."""
 
-from collections.abc import Generator
+from collections.abc import Container, Generator, Iterable
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.events import Event, Frame, FrameInserted, FramePushed, FrameType, Warned
-from mock_server.dialogue.model import END, Json, Step
-from mock_server.dialogue.outcome import ActionResult
-from mock_server.dialogue.stack import Stack, asked_slot, context_of
+from mock_server.dialogue.events import (
+    Event,
+    FlowCancelled,
+    FlowCompleted,
+    FlowInterrupted,
+    FlowResumed,
+    FlowStarted,
+    Frame,
+    FrameInserted,
+    FrameMoved,
+    FramePushed,
+    FrameRemoved,
+    FrameType,
+    SessionStarted,
+    SlotSet,
+    SlotSource,
+    Warned,
+)
+from mock_server.dialogue.model import (
+    AGENT_PREFIX,
+    END,
+    Branch,
+    CallStep,
+    CollectStep,
+    Flow,
+    Json,
+    Step,
+)
+from mock_server.dialogue.outside import ActionResult
+from mock_server.dialogue.stack import (
+    COLLECT_PATTERN,
+    VALIDATE_PATTERN,
+    Stack,
+    active_frame,
+    asked_slot,
+    context_of,
+    group_of,
+    index_of,
+    is_root,
+    roots,
+)
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import Document
 from mock_server.errors import ConditionError, TemplateFailed
@@ -82,3 +120,189 @@ class Turn:
         except (ConditionError, TemplateFailed) as error:
             yield Warned(str(error))
             return False
+
+
+DEFAULT_ERROR = "rasa_internal_error_default"
+ERROR_PATTERN = "pattern_internal_error"
+
+
+def begin_session(turn: Turn) -> Steps:
+    """`action_session_start`; slots are as at first where they are not to be carried over."""
+    yield SessionStarted()
+    if not turn.assistant.carries_slots:
+        yield from reset_slots(turn, turn.assistant.slots)
+
+
+def next_step(turn: Turn, branches: Iterable[Branch]) -> Answer[str]:
+    """The first branch's target whose condition holds; the flow ends where none does."""
+    for branch in branches:
+        if branch.condition is None or (yield from turn.holds(branch.condition)):
+            return branch.target
+    return END
+
+
+def go_on(turn: Turn, frame: Frame, branches: Iterable[Branch]) -> Steps:
+    """Move `frame`, the topmost, past its step."""
+    target = yield from next_step(turn, branches)
+    if target == END:
+        yield from finish(turn, frame)
+    else:
+        yield FrameMoved(frame.id, target)
+
+
+def start(turn: Turn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -> Steps:
+    yield from turn.push(flow_id, frame_type)
+    if not turn.assistant.flows[flow_id].is_pattern:
+        yield FlowStarted(flow_id)
+
+
+def finish(turn: Turn, frame: Frame) -> Steps:
+    """End the topmost frame at its step, and let the dialogue go on below it."""
+    ended: Frame | None = frame
+    while ended:  # a caller may be over as soon as its child is: no recursion, calls may be deep
+        ended = yield from _end(turn, ended)
+
+
+def _end(turn: Turn, frame: Frame) -> Answer[Frame | None]:
+    """End `frame`; return the one below it if that has nothing left to do either."""
+    flow = turn.assistant.flows[frame.flow_id]
+    yield from leave(turn, frame)
+    if flow.id == COLLECT_PATTERN or frame.type is FrameType.CALL:
+        return (yield from _return_below(turn))
+    if not frame.is_pattern or frame.type is not FrameType.REGULAR:
+        yield from _follow(turn, frame, flow)
+    return None
+
+
+def _return_below(turn: Turn) -> Answer[Frame | None]:
+    """Move the frame that asked or called past its step; return it if that was its last one."""
+    branches = _settled_branches(turn)
+    if branches is None:
+        return None
+    frame = turn.top
+    target = yield from next_step(turn, branches)
+    if target == END:
+        return frame
+    yield FrameMoved(frame.id, target)
+    return None
+
+
+def _settled_branches(turn: Turn) -> tuple[Branch, ...] | None:
+    """Where the topmost frame goes from its call, or from its question if the slot is filled."""
+    step = turn.step_of(turn.top) if turn.stack else None
+    match step:
+        case CallStep():
+            return step.next
+        case CollectStep() if turn.state.slots[step.slot] is not None:
+            return step.next
+        case _:
+            return None
+
+
+def leave(turn: Turn, frame: Frame) -> Steps:
+    """End `frame` without a thought for what follows it; a called flow's slots stay."""
+    flow = turn.assistant.flows[frame.flow_id]
+    is_child = frame.type is FrameType.CALL
+    if not frame.is_pattern:
+        yield _completed(turn, frame, flow, is_child)
+    yield FrameRemoved(frame.id)
+    if not is_child:
+        yield from reset_slots(turn, turn.assistant.index.resets[flow.id])
+
+
+def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
+    slots = turn.state.slots
+    persisted = {name: slots[name] for name in flow.persisted_slots if slots[name] is not None}
+    return FlowCompleted(flow.id, frame.step_id, is_child, persisted)
+
+
+def _follow(turn: Turn, ended: Frame, flow: Flow) -> Steps:
+    """What comes after a flow: the flow it interrupted, or the question for another wish."""
+    if ended.type is FrameType.INTERRUPT and roots(turn.stack):
+        yield from ask_to_continue(turn, len(turn.stack))
+    elif not turn.stack and flow.run_pattern_completed:
+        context: dict[str, Json] = {"previous_flow_name": flow.name}
+        yield from turn.push("pattern_completed", context=context)
+
+
+def ask_to_continue(turn: Turn, index: int) -> Steps:
+    """Put `pattern_continue_interrupted` at `index` of the stack, about the flows that wait."""
+    waiting = [turn.assistant.flows[frame.flow_id] for frame in reversed(roots(turn.stack))]
+    context: dict[str, Json] = {
+        "previous_flow_name": waiting[0].name,
+        "interrupted_flow_names": [flow.name for flow in waiting],
+        "interrupted_flow_ids": [flow.id for flow in waiting],
+        "interrupted_flow_options": ", ".join(flow.name for flow in waiting),
+        "multiple_flows_interrupted": len(waiting) > 1,
+    }
+    yield from turn.push("pattern_continue_interrupted", context=context, index=index)
+
+
+def reset_slots(turn: Turn, names: Iterable[str]) -> Steps:
+    for name in sorted(names):
+        initial = turn.assistant.slots[name].initial_value
+        if turn.state.slots[name] != initial:
+            yield SlotSet(name, initial, SlotSource.RESET)
+
+
+def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) -> Steps:
+    """Cancel the user flows of `frames`, reset their slots but the kept, remove the frames."""
+    users = [frame for frame in reversed(frames) if not frame.is_pattern]
+    for frame in users:
+        yield FlowCancelled(frame.flow_id, frame.step_id)
+    for frame in reversed(frames):
+        yield FrameRemoved(frame.id)
+    resets = {name for frame in frames for name in turn.assistant.index.resets[frame.flow_id]}
+    yield from reset_slots(turn, (name for name in resets if name not in kept_slots))
+
+
+def interrupt(turn: Turn) -> Steps:
+    """Note that the active user flow, if any, will have to wait."""
+    frame = active_frame(turn.stack)
+    if frame:
+        yield FlowInterrupted(frame.flow_id, frame.step_id)
+
+
+def resume(turn: Turn, root: Frame, running: str = "") -> Steps:
+    """Bring the group of `root` to the top of the stack, but below frame `running`."""
+    group = tuple(frame for frame in group_of(turn.stack, root) if frame.id != running)
+    bottom = index_of(turn.stack, root.id)
+    above = [f for f in turn.stack[bottom + len(group) :] if f.id != running]
+    for index, frame in enumerate(above, bottom):
+        yield FrameRemoved(frame.id)
+        yield FrameInserted(frame, index)
+    if len(roots(turn.stack)) > 1:
+        yield FrameRemoved(root.id)
+        yield FrameInserted(replace(root, type=FrameType.INTERRUPT), bottom + len(above))
+    resumed = active_frame(group) or root
+    yield FlowResumed(resumed.flow_id, resumed.step_id)
+
+
+def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> Steps:
+    """Cancel what runs on top and begin `pattern_internal_error`.
+
+    A failure inside that pattern ends it; another one would fail the same way.
+    """
+    owner = _owner_of_top(turn.stack)
+    doomed = turn.stack[index_of(turn.stack, owner.id) :]
+    if not owner.is_pattern:
+        doomed = group_of(turn.stack, owner)
+    yield from cancel_frames(turn, doomed)
+    if doomed[0].type is FrameType.INTERRUPT and is_root(doomed[0]) and roots(turn.stack):
+        yield from ask_to_continue(turn, len(turn.stack))
+    if owner.flow_id == ERROR_PATTERN:
+        yield Warned(f"{ERROR_PATTERN} failed itself: {info}")
+    else:
+        context: dict[str, Json] = {"error_type": error_type, "info": info}
+        yield from turn.push(ERROR_PATTERN, context=context)
+
+
+def _owner_of_top(stack: Stack) -> Frame:
+    """The frame that the topmost one works for: the flow that asks, or itself."""
+    return next((frame for frame in reversed(stack) if not _works_for_another(frame)), stack[0])
+
+
+def _works_for_another(frame: Frame) -> bool:
+    return frame.flow_id in (COLLECT_PATTERN, VALIDATE_PATTERN) or frame.flow_id.startswith(
+        AGENT_PREFIX
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
-from mock_server.dialogue.stubs import Stub
+from mock_server.dialogue.outside import Stub
 from mock_server.errors import Location
 from mock_server.project.findings import Mention
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mock_server.dialogue.action_server import ActionServer, ActionServerKind
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.outside import ActionServer, ActionServerKind
 from mock_server.errors import Location
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import (

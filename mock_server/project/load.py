@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mock_server.dialogue.action_server import ActionServer
+from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
-from mock_server.dialogue.language_model import LanguageModel
 from mock_server.dialogue.model import Slot
-from mock_server.dialogue.stubs import Stubs, action_of
+from mock_server.dialogue.outside import ActionServer, LanguageModel, Stubs, action_of
 from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.faults.fault import Fault
 from mock_server.project.agents import read_agents, with_agents

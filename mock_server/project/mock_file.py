@@ -6,14 +6,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from mock_server.dialogue.action_server import ActionServer, ActionServerKind
 from mock_server.dialogue.assistant import RejectedScope, ToolBranch, UnderstandRule
 from mock_server.dialogue.command_language import HOLE, CommandSyntaxError, parse_command
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
-from mock_server.dialogue.language_model import TIMEOUT_SECONDS, LanguageModel
 from mock_server.dialogue.model import END, AgentTurnStep, Branch, Flow, Json
-from mock_server.dialogue.outcome import Utterance
-from mock_server.dialogue.stubs import Stub, StubBranch, Stubs, UnstubbedActions
+from mock_server.dialogue.outside import (
+    MODEL_TIMEOUT_SECONDS,
+    ActionServer,
+    ActionServerKind,
+    LanguageModel,
+    Stub,
+    StubBranch,
+    Stubs,
+    UnstubbedActions,
+    Utterance,
+)
 from mock_server.errors import Location
 from mock_server.faults.fault import Fault, Path, read_fault
 from mock_server.project import nodes
@@ -393,7 +400,7 @@ def read_language_model(
         text = f"llm.timeout_seconds: found {seconds:g}, expected more than 0"
         found.error(written.place("timeout_seconds"), "mock.seconds", text)
         seconds = None
-    return LanguageModel(base_url, model, api_key or "", seconds or TIMEOUT_SECONDS)
+    return LanguageModel(base_url, model, api_key or "", seconds or MODEL_TIMEOUT_SECONDS)
 
 
 def read_when(node: MapNode, what: str, mentions: list[Mention], found: Findings) -> str | None:

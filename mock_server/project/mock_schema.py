@@ -8,8 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from mock_server.dialogue.action_server import TIMEOUT_SECONDS
-from mock_server.dialogue.language_model import TIMEOUT_SECONDS as MODEL_TIMEOUT_SECONDS
+from mock_server.dialogue.outside import ACTION_TIMEOUT_SECONDS, MODEL_TIMEOUT_SECONDS
 from mock_server.faults.fault import Fault
 
 TITLE = "mock.yml of a2a-mock"
@@ -111,7 +110,7 @@ class Server(Entry):
         default=None, description="interpreter of the child; default: the project's .venv"
     )
     module: str | None = Field(default=None, description="package of the actions")
-    timeout_seconds: float = Field(default=TIMEOUT_SECONDS, gt=0)
+    timeout_seconds: float = Field(default=ACTION_TIMEOUT_SECONDS, gt=0)
 
 
 class LanguageModel(Entry):

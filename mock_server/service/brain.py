@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from mock_server.actions.runner import RunAction
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import Frame
-from mock_server.dialogue.language_model import Generate
+from mock_server.dialogue.outside import Generate
 
 
 @dataclass(frozen=True, slots=True)

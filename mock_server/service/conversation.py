@@ -2,7 +2,7 @@
 
 import asyncio
 
-from mock_server.actions.story import Story
+from mock_server.actions.webhook import Story
 from mock_server.dialogue.state import DialogueState
 from mock_server.service.brain import Brain
 from mock_server.service.snapshot import Snapshot

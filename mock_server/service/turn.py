@@ -10,9 +10,9 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import ActionRequested, Event, Warned
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState, initial_state
-from mock_server.dialogue.understand import needs_model
+from mock_server.dialogue.understanding import needs_model
 from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.service.brain import Brain
 from mock_server.service.conversation import Conversation

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_values import value_of
+from mock_server.dialogue.command_language import value_of
 from mock_server.dialogue.commands import CannotHandle, Clarify, Command, ReportError, SetSlot
 from mock_server.dialogue.events import (
     CommandDropped,

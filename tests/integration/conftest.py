@@ -21,9 +21,9 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
-from mock_server.actions.story import Story
+from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.profiles import Profile
 from mock_server.project.endpoints import JwtAuth

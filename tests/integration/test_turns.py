@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mock_server.actions.runner import Paused, Progress
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
-from mock_server.dialogue.flow_slots import called_flows
+from mock_server.dialogue.actions import DEFAULT_ACTIONS
+from mock_server.dialogue.assistant import Assistant, called_flows
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     ActionStep,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.model import CollectStep, Json, Variation
 from mock_server.dialogue.templates import HOLE
 from mock_server.errors import Location

@@ -6,9 +6,15 @@ import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, run_stub
 from mock_server.dialogue.events import Frame
-from mock_server.dialogue.outcome import ActionResult, Utterance
+from mock_server.dialogue.outside import (
+    ActionResult,
+    Stub,
+    StubBranch,
+    Stubs,
+    UnstubbedActions,
+    Utterance,
+)
 from mock_server.dialogue.state import DialogueState
-from mock_server.dialogue.stubs import Stub, StubBranch, Stubs, UnstubbedActions
 
 STATE = DialogueState(slots={"amount": 5.0, "name": None}, initial_slots={})
 

@@ -21,7 +21,7 @@ from mock_server.dialogue.events import (
     UserUttered,
     Warned,
 )
-from mock_server.dialogue.outcome import ActionResult, Utterance
+from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

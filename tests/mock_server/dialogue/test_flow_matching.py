@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.dialogue.flow_index import FlowIndex
+from mock_server.dialogue.assistant import FlowIndex
 from mock_server.dialogue.flow_matching import FlowMatch, best, rank
 from mock_server.dialogue.lexicon import content_words
 from mock_server.dialogue.model import END, Flow

@@ -6,6 +6,7 @@ from functools import cache, reduce
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant, ToolBranch
 from mock_server.dialogue.commands import (
     CancelFlow,
@@ -27,7 +28,6 @@ from mock_server.dialogue.commands import (
     SkipQuestion,
     StartFlow,
 )
-from mock_server.dialogue.default_actions import DEFAULT_ACTIONS
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.dialogue.events import (
     ActionRequested,
@@ -59,7 +59,7 @@ from mock_server.dialogue.model import (
     ToolStep,
     Variation,
 )
-from mock_server.dialogue.outcome import ActionResult, Utterance
+from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.project.agents import agent_flow
 from mock_server.project.builtin import builtin

@@ -4,8 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.dialogue.lexicon import clauses, normalized, stem
-from mock_server.dialogue.phrases import CANCEL, CHITCHAT, CORRECTION, HUMAN, REPEAT, REQUEST, SKIP
+from mock_server.dialogue.lexicon import (
+    CANCEL,
+    CHITCHAT,
+    CORRECTION,
+    HUMAN,
+    REPEAT,
+    REQUEST,
+    SKIP,
+    clauses,
+    normalized,
+    stem,
+)
 
 
 @pytest.mark.parametrize(

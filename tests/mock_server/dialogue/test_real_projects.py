@@ -9,7 +9,7 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import StartFlow
 from mock_server.dialogue.engine import UserMessage
 from mock_server.dialogue.events import ActionRequested, BotUttered, Event, FlowCompleted, Listened
-from mock_server.dialogue.outcome import ActionResult, Utterance
+from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.load import load_project
 

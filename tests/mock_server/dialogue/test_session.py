@@ -17,7 +17,7 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.project.files import Sources
 from mock_server.project.findings import Findings

@@ -34,7 +34,7 @@ from mock_server.dialogue.model import (
     Step,
     Variation,
 )
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

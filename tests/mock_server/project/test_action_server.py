@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.dialogue.action_server import ActionServer, ActionServerKind
+from mock_server.dialogue.outside import ActionServer, ActionServerKind
 from mock_server.errors import ProjectError
 from mock_server.project.load import load_assistant, load_project
 

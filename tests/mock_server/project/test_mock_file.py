@@ -6,8 +6,7 @@ import pytest
 
 from mock_server.dialogue.assistant import RejectedScope, UnderstandRule
 from mock_server.dialogue.model import Button
-from mock_server.dialogue.outcome import Utterance
-from mock_server.dialogue.stubs import StubBranch, UnstubbedActions
+from mock_server.dialogue.outside import StubBranch, UnstubbedActions, Utterance
 from mock_server.errors import Location
 from mock_server.project.findings import Findings
 from mock_server.project.load import assemble

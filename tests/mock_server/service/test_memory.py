@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from mock_server.actions.runner import Progress
-from mock_server.dialogue.outcome import ActionResult
+from mock_server.dialogue.outside import ActionResult
 from mock_server.project.load import assemble
 from mock_server.service.brain import Brain
 from mock_server.service.service import Service, ServiceSettings

@@ -31,7 +31,7 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.model import Button, Json
 from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.dialogue.understand import understand
+from mock_server.dialogue.understanding import understand
 from mock_server.project.load import assemble
 
 DOMAIN = """

@@ -1,19 +1,35 @@
-"""What a language model is asked for, and what its answer comes to: texts and commands only."""
+"""A command generator behind an OpenAI-compatible endpoint; off unless mock.yml has one.
 
+The prompt and the answer are texts and commands only.
+"""
+
+import json
 import re
-from collections.abc import Iterator, Sized
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sized
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
-from mock_server.dialogue.commands import (
-    Command,
-)
-from mock_server.dialogue.conditions import evaluate
-from mock_server.dialogue.language_model import Generation
-from mock_server.dialogue.model import Flow, Slot, SlotFiller, SlotType
+from mock_server.dialogue.commands import Command
+from mock_server.dialogue.conditions import can_start
+from mock_server.dialogue.model import Flow, Json, Slot, SlotFiller, SlotType
+from mock_server.dialogue.outside import Generate, Generation, LanguageModel
 from mock_server.dialogue.stack import active_frame, asked_slot
 from mock_server.dialogue.state import DialogueState
-from mock_server.errors import ConditionError, TemplateFailed
+
+if TYPE_CHECKING:
+    import httpx
+
+
+MAX_TOKENS = 256
+JSON = {"Content-Type": "application/json"}
+KEYS_OF_STATUS: Mapping[int, str] = {
+    401: "llm.api_key",
+    403: "llm.api_key",
+    404: "llm.base_url and llm.model",
+}
 
 INSTRUCTIONS = """\
 You turn the user's last message into commands for an assistant that runs flows.
@@ -33,6 +49,78 @@ Use only the names given below, and values as the user said them; for a slot wit
 them. If nothing fits, answer: cannot handle
 """
 BULLET = re.compile(r"^[\s`\-*•\d.)]*(?=[A-Za-z])")
+
+
+@asynccontextmanager
+async def open_language_model(
+    language_model: LanguageModel | None,
+) -> AsyncGenerator[Generate | None]:
+    """What asks the model as long as the context lasts; None where there is none."""
+    if language_model is None:
+        yield None
+        return
+    import httpx  # takes long to import, and most projects have no model
+
+    key = language_model.api_key
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(
+        headers=headers, timeout=language_model.timeout_seconds, trust_env=False
+    ) as http:
+        yield partial(_generate, http, language_model)
+
+
+async def _generate(
+    http: "httpx.AsyncClient",
+    language_model: LanguageModel,
+    assistant: Assistant,
+    state: DialogueState,
+    text: str,
+) -> Generation:
+    """The model's commands; whatever goes wrong leaves the message to the rules."""
+    import httpx
+
+    body: Json = {
+        "model": language_model.model,
+        "messages": [{"role": "user", "content": prompt(assistant, state, text)}],
+        "temperature": 0,
+        "max_tokens": MAX_TOKENS,
+    }
+    url = f"{language_model.base_url.rstrip('/')}/chat/completions"
+    try:
+        # Escaped: what a user sends may hold half of a surrogate pair, which UTF-8 has not.
+        response = await http.post(url, content=json.dumps(body), headers=JSON)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        # A request's error may quote its headers; the name of its class cannot.
+        return _left_to_rules(f"the model cannot be reached: {type(error).__name__}")
+    if not response.is_success:
+        return _left_to_rules(f"the model's endpoint replied {_status(response.status_code)}")
+    answer = _content(response)
+    if answer is None:
+        return _left_to_rules("the model's reply has no message")
+    return read_answer(answer)
+
+
+def _left_to_rules(reason: str) -> Generation:
+    return Generation((), f"{reason}; the rules decide")
+
+
+def _status(status: int) -> str:
+    """The status, and which key of `llm` it is about; what the reply says may quote a key."""
+    about = KEYS_OF_STATUS.get(status)
+    return f"{status}: look at {about}" if about else str(status)
+
+
+def _content(response: "httpx.Response") -> str | None:
+    """`choices[0].message.content` of a reply."""
+    try:
+        reply: Json = response.json()
+    except (ValueError, RecursionError):
+        return None
+    match reply:
+        case {"choices": [{"message": {"content": str(content)}}, *_]}:
+            return content
+        case _:
+            return None
 
 
 def prompt(assistant: Assistant, state: DialogueState, text: str) -> str:
@@ -58,12 +146,8 @@ def _flow_lines(assistant: Assistant, state: DialogueState) -> Iterator[str]:
 
 
 def _may_start(flow: Flow, state: DialogueState) -> bool:
-    if flow.guard is None or any(frame.flow_id == flow.id for frame in state.stack):
-        return True
-    try:
-        return evaluate(flow.guard, {"slots": state.slots, "context": {}})
-    except (ConditionError, TemplateFailed):
-        return False
+    is_running = any(frame.flow_id == flow.id for frame in state.stack)
+    return is_running or can_start(flow, state.slots)
 
 
 def _slot_line(flow: Flow, slot: Slot) -> str:

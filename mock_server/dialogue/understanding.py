@@ -1,0 +1,434 @@
+"""What a message means, without a model: rules tried in order, the first that fires wins.
+
+The order is that of flows.md §7, with two turns. A correction, a wish to stop and a clear wish for
+another flow are heard before an answer; free text, which everything could be, is the last resort.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+
+from rapidfuzz import fuzz, process
+
+from mock_server.dialogue import answers, lexicon
+from mock_server.dialogue.agents import waiting_agent
+from mock_server.dialogue.answers import corrected
+from mock_server.dialogue.assistant import Assistant, UnderstandRule
+from mock_server.dialogue.command_language import (
+    CommandSyntaxError,
+    fill_command,
+    is_set_slots,
+    parse_set_slots,
+    read_slash,
+    value_of,
+)
+from mock_server.dialogue.commands import (
+    CancelFlow,
+    CannotHandle,
+    ChitChat,
+    Clarify,
+    Command,
+    ContinueAgent,
+    HumanHandoff,
+    RepeatLastBotMessages,
+    ReportError,
+    SetSlot,
+    SkipQuestion,
+    StartFlow,
+)
+from mock_server.dialogue.conditions import can_start, holds
+from mock_server.dialogue.events import RuleTried, Understood
+from mock_server.dialogue.flow_matching import FlowMatch, Wish, wish
+from mock_server.dialogue.lexicon import WORD
+from mock_server.dialogue.model import Button, Flow, Slot, SlotFiller, SlotType
+from mock_server.dialogue.outside import Generation
+from mock_server.dialogue.slots import CHOICE_SLOT, NO_CHOICE
+from mock_server.dialogue.stack import active_frame, active_group, asked_slot, context_of
+from mock_server.dialogue.state import DialogueState
+
+FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
+
+
+class Hearing:
+    """What the rules of the understanding look at.
+
+    What nearly every rule needs is made at once, the rest once, when it is needed.
+    """
+
+    def __init__(self, assistant: Assistant, state: DialogueState, text: str) -> None:
+        self.assistant = assistant
+        self.state = state
+        self.text = text
+        self.plain = lexicon.normalized(text)
+        self.asked = _asked(assistant, state)
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        return lexicon.clauses(self.plain)
+
+    @property
+    def asks_free_text(self) -> bool:
+        return self.asked is not None and self.asked.type in FREE_TEXT
+
+    @property
+    def active_flow(self) -> Flow | None:
+        frame = active_frame(self.state.stack)
+        return self.assistant.flows.get(frame.flow_id) if frame else None
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        """The buttons of the bot's last message."""
+        said = self.state.previously_uttered
+        return said[-1].buttons if said else ()
+
+    @cached_property
+    def wish(self) -> Wish:
+        """What several rules ask for: is it a flow that the user wants?"""
+        return wish(self.assistant, self.state.slots, self.text)
+
+    @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the buttons that set the asked slot, each with the value as written."""
+        titles: dict[str, str] = {}
+        for button in self.buttons:
+            payload = button.payload.strip().removeprefix("/")
+            if not is_set_slots(payload):
+                continue
+            try:
+                pairs = parse_set_slots(payload)
+            except CommandSyntaxError:
+                continue
+            for pair in pairs:
+                if self.asked is not None and pair.name == self.asked.name:
+                    titles[button.title] = str(pair.value)
+        return titles
+
+    @cached_property
+    def correctable(self) -> tuple[Slot, ...]:
+        """The slots that the running flows have collected so far, the latest asked last."""
+        collected = self.assistant.index.collected
+        names: dict[str, None] = {}
+        for frame in active_group(self.state.stack):
+            names.update(dict.fromkeys(collected.get(frame.flow_id, ())))
+        return tuple(
+            self.assistant.slots[name] for name in names if self.state.slots.get(name) is not None
+        )
+
+
+def _asked(assistant: Assistant, state: DialogueState) -> Slot | None:
+    """The slot that the bot waits for; the choice of a flow is one of categories."""
+    name = asked_slot(state.stack)
+    slot = assistant.slots.get(name) if name else None
+    if slot is None or slot.name != CHOICE_SLOT:
+        return slot
+    options = context_of(state.stack).get("interrupted_flow_names")
+    names = [str(option) for option in options] if isinstance(options, list) else []
+    return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))
+
+
+CLEAR_WORDS = 2
+
+
+def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
+    """The flows that are wished for beyond doubt.
+
+    Beyond doubt is a request ("show me …"), or a sentence that begins as a flow's name does and
+    has a second word of it; a value, such as "checking account", is neither.
+    """
+    matches = hearing.wish.best
+    if not matches or lexicon.REQUEST.search(hearing.plain):
+        return matches
+    begins = next(iter(WORD.findall(hearing.plain)), "")
+    is_imperative = any(
+        begins in _name_words(hearing.assistant.flows[match.flow_id]) for match in matches
+    )
+    has_more = any(len(match.words) >= CLEAR_WORDS for match in matches)
+    return matches if is_imperative and has_more else ()
+
+
+def digression(hearing: Hearing) -> tuple[FlowMatch, ...]:
+    """The clear wish, if it is for another flow than the running one."""
+    matches = clear_wish(hearing)
+    is_active = any(
+        hearing.assistant.flows[match.flow_id] is hearing.active_flow for match in matches
+    )
+    return () if is_active else matches
+
+
+def _name_words(flow: Flow) -> set[str]:
+    return {word.lower() for word in WORD.findall(f"{flow.id} {flow.name}".replace("_", " "))}
+
+
+def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Command, ...]:
+    """Start the one flow with the values that the message names, or ask which of several."""
+    flows = [hearing.assistant.flows[match.flow_id] for match in matches]
+    if len(flows) > 1:
+        return (Clarify(tuple(flow.id for flow in flows)),)
+    return tuple(c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow)))
+
+
+def handoff_flow(hearing: Hearing) -> Flow | None:
+    """The one flow of the project that is named after handing over to a human."""
+    slots = hearing.state.slots
+    flows = [flow for flow in hearing.assistant.index.handoffs if can_start(flow, slots)]
+    return flows[0] if len(flows) == 1 else None
+
+
+def _values(hearing: Hearing, flow: Flow) -> tuple[SetSlot, ...]:
+    """The one number for the one number asked in the flow, and each category that is named."""
+    names = sorted(hearing.assistant.index.collected[flow.id])
+    slots = [hearing.assistant.slots[name] for name in names]
+    fillable = [slot for slot in slots if slot.filler is SlotFiller.FROM_LLM]
+    if not fillable:
+        return ()
+    numbers = answers.numbers_in(hearing.text)
+    floats = [slot for slot in fillable if slot.type is SlotType.FLOAT]
+    values: list[SetSlot] = []
+    if len(numbers) == len(floats) == 1:
+        values.append(SetSlot(floats[0].name, numbers[0]))
+    for slot in fillable:
+        category = _category(slot, hearing.text)
+        if category is not None:
+            values.append(SetSlot(slot.name, category))
+    return tuple(values)
+
+
+def _category(slot: Slot, text: str) -> str | None:
+    if slot.type is not SlotType.CATEGORICAL:
+        return None
+    category = answers.named_category(slot, text)
+    is_plain_yes = category is not None and answers.yes_or_no(category) is not None
+    return None if is_plain_yes else category
+
+
+Outcome: TypeAlias = tuple[tuple[Command, ...], str]
+"""The commands of a rule, none if it does not fire, and the reason either way."""
+
+
+def by_rules(hearing: Hearing) -> Outcome:
+    """What the first rule that fits the message, and the moment, makes of it."""
+    for rule in hearing.assistant.understand:
+        commands, reason = _by_rule(rule, hearing.text)
+        if commands and holds(rule.when, hearing.state):
+            return commands, f"{rule.location}: {reason}"
+    count = len(hearing.assistant.understand)
+    return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
+
+
+def _by_rule(rule: UnderstandRule, text: str) -> Outcome:
+    if rule.match is not None:
+        match = re.search(rule.match, text)
+        if match is None:
+            return (), ""
+        groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
+        filled = (fill_command(command, groups) for command in rule.commands)
+        return tuple(c for c in filled if c is not None), f"{match[0]!r} matches"
+    plain = lexicon.normalized(text)
+    like = process.extractOne(
+        plain,
+        [lexicon.normalized(example) for example in rule.examples],
+        scorer=fuzz.ratio,
+        score_cutoff=100 * rule.threshold,
+    )
+    if like is None:
+        return (), ""
+    filled = (fill_command(command, {}) for command in rule.commands)
+    return tuple(c for c in filled if c is not None), f"like {like[0]!r} by {like[1]:.0f} %"
+
+
+TOO_LONG = "rasa_internal_error_user_input_too_long"
+SHORT = 4
+EMPTY = "rasa_internal_error_user_input_empty"
+
+Rule: TypeAlias = Callable[[Hearing], Outcome]
+
+
+def understand(
+    assistant: Assistant, state: DialogueState, text: str, generation: Generation | None = None
+) -> Understood:
+    """The commands that `text` asks for in `state`, and every rule tried with its reason.
+
+    `generation` is what a language model made of it; the rules before it win.
+    """
+    hearing = Hearing(assistant, state, text.strip())
+    if generation is None:
+        return _tried(hearing, _RULES)
+    given = generation.commands, generation.reason
+    return _tried(hearing, (*_SURE_RULES, ("llm", lambda _: given), *_GUESSING_RULES))
+
+
+def needs_model(assistant: Assistant, state: DialogueState, text: str) -> bool:
+    """Whether no rule that is sure of itself understands `text` (flows.md §13)."""
+    hearing = Hearing(assistant, state, text.strip())
+    return not any(rule(hearing)[0] for _, rule in _SURE_RULES)
+
+
+def _tried(hearing: Hearing, rules: Sequence[tuple[str, Rule]]) -> Understood:
+    trace: list[RuleTried] = []
+    for name, rule in rules:
+        commands, reason = rule(hearing)
+        trace.append(RuleTried(name, bool(commands), reason))
+        if commands:
+            return Understood(commands, tuple(trace))
+    trace.append(RuleTried("nothing", True, "no rule fired"))
+    return Understood((CannotHandle(),), tuple(trace))
+
+
+def _slash(hearing: Hearing) -> Outcome:
+    return read_slash(hearing.text, hearing.assistant)
+
+
+def _length(hearing: Hearing) -> Outcome:
+    limit = hearing.assistant.max_characters
+    if not hearing.text:
+        return (ReportError(EMPTY),), "the message is empty"
+    if limit is not None and len(hearing.text) > limit:
+        info = (("max_characters", limit),)
+        return (ReportError(TOO_LONG, info),), f"{len(hearing.text)} of {limit} characters"
+    return (), "the message is neither empty nor too long"
+
+
+def _button(hearing: Hearing) -> Outcome:
+    if not hearing.buttons:
+        return (), "the bot offered no buttons"
+    for number, button in enumerate(hearing.buttons, start=1):
+        is_number = hearing.plain == str(number) and not _is_value(hearing)
+        if is_number or lexicon.normalized(button.title) == hearing.plain:
+            sent = Hearing(hearing.assistant, hearing.state, button.payload.strip())
+            understood = _tried(sent, [rule for rule in _RULES if rule[1] is not _button])
+            return understood.commands, f"the button {button.title!r} sends {button.payload!r}"
+    return (), "no button has this title or number"
+
+
+def _is_value(hearing: Hearing) -> bool:
+    """Whether a number answers the question itself, rather than one of its numbered buttons."""
+    slot = hearing.asked
+    return slot is not None and (
+        slot.type is SlotType.FLOAT or answers.is_exact_category(slot, hearing.text)
+    )
+
+
+def _correction(hearing: Hearing) -> Outcome:
+    if not lexicon.CORRECTION.search(hearing.plain):
+        return (), "no word of correction"
+    if digression(hearing):
+        return (), "a flow is asked for"
+    slots = [slot for slot in hearing.correctable if slot is not hearing.asked]
+    found = corrected(
+        slots, hearing.state.slots, hearing.text, asks_free_text=hearing.asks_free_text
+    )
+    if found is None:
+        return (), "no slot that was filled fits the new value"
+    slot, value = found
+    return (SetSlot(slot.name, value),), f"{value!r} corrects {slot.name}"
+
+
+def _cancel(hearing: Hearing) -> Outcome:
+    if not any(lexicon.CANCEL.fullmatch(clause) for clause in hearing.clauses):
+        return (), "no word of cancelling"
+    if hearing.active_flow is None:
+        return (), "there is no flow to cancel"
+    if hearing.asked is not None and answers.is_exact_category(hearing.asked, hearing.text):
+        return (), f"it is a value of {hearing.asked.name}"
+    flow = digression(hearing)
+    if flow:
+        return (), f"flow {flow[0].flow_id!r} is asked for"
+    return (CancelFlow(),), "the user wants to stop"
+
+
+def _skip(hearing: Hearing) -> Outcome:
+    if not lexicon.SKIP.fullmatch(hearing.plain):
+        return (), "no word of skipping"
+    if hearing.asked is None:
+        return (), "there is no question to skip"
+    return (SkipQuestion(),), "the user does not want to answer"
+
+
+def _repeat(hearing: Hearing) -> Outcome:
+    if lexicon.REPEAT.fullmatch(hearing.plain):
+        return (RepeatLastBotMessages(),), "the user wants to hear it again"
+    return (), "no word of repeating"
+
+
+def _answer(hearing: Hearing) -> Outcome:
+    slot = hearing.asked
+    if slot is None:
+        return (), "no slot is asked"
+    flow = digression(hearing)
+    if flow:
+        return (), f"flow {flow[0].flow_id!r} is asked for"
+    value = answers.answer(slot, hearing.text, hearing.titles)
+    if value is None:
+        return (), f"it names no value of the {slot.type} slot {slot.name}"
+    return (SetSlot(slot.name, value),), f"{slot.name} is asked"
+
+
+def _agent(hearing: Hearing) -> Outcome:
+    frame = waiting_agent(hearing.state.stack)
+    if frame is None:
+        return (), "no sub agent waits for the user"
+    flow = digression(hearing)
+    if flow:
+        return (), f"flow {flow[0].flow_id!r} is asked for"
+    return (ContinueAgent(),), f"sub agent {frame.context.get('agent')!r} waits for the user"
+
+
+def _human(hearing: Hearing) -> Outcome:
+    if not lexicon.HUMAN.search(hearing.plain):
+        return (), "no wish for a human"
+    flow = handoff_flow(hearing)
+    if flow is not None:
+        return (StartFlow(flow.id),), f"flow {flow.id!r} hands over to a human"
+    is_short = len(hearing.plain.split()) <= SHORT
+    if not is_short and not lexicon.REQUEST.search(hearing.plain):
+        return (), "a human is mentioned, not asked for"
+    return (HumanHandoff(),), "the user wants a human"
+
+
+def _flow(hearing: Hearing) -> Outcome:
+    wished = hearing.wish
+    matches = clear_wish(hearing) if hearing.asks_free_text else wished.best
+    if not matches:
+        unclear = "no clear wish for a flow, and free text is asked"
+        return (), unclear if wished.best else wished.reason
+    return commands_for(hearing, matches), wished.reason
+
+
+def _chitchat(hearing: Hearing) -> Outcome:
+    if any(lexicon.CHITCHAT.fullmatch(clause) for clause in hearing.clauses):
+        return (ChitChat(),), "small talk"
+    return (), "no small talk"
+
+
+def _free_text(hearing: Hearing) -> Outcome:
+    slot = hearing.asked
+    if slot is None or not hearing.asks_free_text:
+        return (), "no free text is asked"
+    spoken = answers.free_text(hearing.text)
+    value = value_of(spoken)
+    # Who says "true" to an open question says a word.
+    said = spoken if isinstance(value, bool) else value
+    return (SetSlot(slot.name, said),), f"{slot.name} is asked and takes any text"
+
+
+_SURE_RULES: tuple[tuple[str, Rule], ...] = (
+    ("slash", _slash),
+    ("length", _length),
+    ("mock.yml", by_rules),
+)
+_GUESSING_RULES: tuple[tuple[str, Rule], ...] = (
+    ("button", _button),
+    ("cancel", _cancel),
+    ("correction", _correction),
+    ("skip", _skip),
+    ("repeat", _repeat),
+    ("agent", _agent),
+    ("answer", _answer),
+    ("human", _human),
+    ("flow", _flow),
+    ("chitchat", _chitchat),
+    ("text", _free_text),
+)
+_RULES = (*_SURE_RULES, *_GUESSING_RULES)
