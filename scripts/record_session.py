@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from inspector.core.commands import FetchCard, FollowMode, Json, SendTurn, Turn
-from inspector.core.log import Log
+from inspector.core.entries import Log
 from inspector.core.saved.recording import encode_entry
 from inspector.core.session import Session
 from inspector.core.target import parse_target

@@ -6,8 +6,8 @@ from inspector.core.entries import FailureKind, Purpose
 from inspector.core.exchanger import Exchanger
 from inspector.core.requests import ACCEPT_JSON
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending
+from inspector.wire.json_values import Json, list_at
 from inspector.wire.signatures import key_urls
-from inspector.wire.tree import Json, list_at
 
 MOST_KEY_URLS = 3
 

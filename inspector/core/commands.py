@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from inspector.net.events import Headers
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 
 class SlotShape(StrEnum):

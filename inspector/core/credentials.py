@@ -9,8 +9,8 @@ from inspector.core.redaction import SECRET_HEADERS
 from inspector.core.requests import is_header_value
 from inspector.errors import UsageError
 from inspector.net.events import Headers
-from inspector.wire.jwt import expiry_of
-from inspector.wire.security import KEY, Scheme
+from inspector.wire.card import KEY, Scheme
+from inspector.wire.tokens import expiry_of
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 # one that did not fit the body would break the connection, not try the agent

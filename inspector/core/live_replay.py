@@ -7,13 +7,12 @@ from pathlib import Path
 
 from inspector.core.commands import CancelTask, FollowMode, Json, SendTurn, Turn
 from inspector.core.entries import Channel, Entry, FrameReceived, Headers, Purpose, RequestSent
-from inspector.core.sent_turn import read_sent_turn
+from inspector.core.requests import read_sent_turn
 from inspector.core.session import Session
-from inspector.wire.jsonrpc import encode_request, read_reply, read_request
-from inspector.wire.results import Result, read_result
+from inspector.wire.json_values import object_at, text_at
 from inspector.wire.sse import parse_event
 from inspector.wire.states import is_terminal, parse_state
-from inspector.wire.tree import object_at, text_at
+from inspector.wire.v0_3 import Result, encode_request, read_reply, read_request, read_result
 
 
 @dataclass(frozen=True, slots=True)

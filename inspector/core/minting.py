@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from inspector.errors import UsageError
 from inspector.settings import ALGORITHMS, Mint
-from inspector.wire.tree import Json, parse_json
+from inspector.wire.json_values import Json, parse_json
 
 # What each algorithm signs with; RFC 7518 §3.1.
 SECRET_BYTES = {"HS256": 32, "HS512": 64}

@@ -18,9 +18,9 @@ from inspector.core.session import Session
 from inspector.errors import UsageError
 from inspector.net.events import Outgoing
 from inspector.wire import mock_admin
+from inspector.wire.json_values import encode_json, parse_json
 from inspector.wire.mock_admin import WANTS_TRACE, FaultKind, Parameter
 from inspector.wire.sse import parse_event
-from inspector.wire.tree import encode_json, parse_json
 from inspector.wire.urls import is_loopback, root
 
 # What else the mock tells is about the turns of others, or stands in the answers to our own.

@@ -29,13 +29,18 @@ from inspector.core.entries import FailureKind, Purpose, PushReceived, PushVerdi
 from inspector.core.exchanger import Exchanger, ignore
 from inspector.core.push_verification import PushJudge, Registration, Registrations
 from inspector.errors import UsageError
-from inspector.net.events import Headers, Outgoing, Transport, find_header
-from inspector.net.forward import forwarded_headers, has_passed
-from inspector.net.receiver_gate import Allowance, Gate
-from inspector.net.receiver_requests import Answer, Bounds, Incoming
+from inspector.net.events import (
+    Headers,
+    Outgoing,
+    Transport,
+    find_header,
+    forwarded_headers,
+    has_passed,
+)
+from inspector.net.receiver import Allowance, Answer, Bounds, Gate, Incoming
 from inspector.settings import Connection
-from inspector.wire.notifications import read_notification
 from inspector.wire.urls import below, is_same_origin, split_url
+from inspector.wire.v0_3 import read_notification
 
 if TYPE_CHECKING:
     from inspector.net.receiver import HttpReceiver

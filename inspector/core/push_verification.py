@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from inspector.core.entries import PushReceived, PushVerdict
 from inspector.net.events import Outgoing, find_header
-from inspector.wire.notifications import read_notification
-from inspector.wire.tree import Json, parse_json
+from inspector.wire.json_values import Json, parse_json
+from inspector.wire.v0_3 import read_notification
 
 if TYPE_CHECKING:
     from jwt import PyJWK, PyJWKSet

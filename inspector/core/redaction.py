@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit, urlunsplit
 
 from inspector.core.entries import Headers
-from inspector.wire.masks import MASK, mask_header
+from inspector.wire.tokens import MASK, mask_header
 
 SECRET_HEADERS = frozenset(
     {

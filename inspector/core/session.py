@@ -10,21 +10,17 @@ from urllib.parse import urljoin
 
 from inspector.core.card_keys import fetch_card_keys, read_file
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
-from inspector.core.entries import Entry, Headers, Purpose
-from inspector.core.exchanger import Exchanger, ignore
-from inspector.core.following.follower import Sleep
-from inspector.core.following.pace import Pace
-from inspector.core.following.turns import Turns
-from inspector.core.log import Log
+from inspector.core.entries import Entry, Headers, Log, Purpose
+from inspector.core.exchanger import Exchanger, Limits, ignore
+from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import WELL_KNOWN_KEYS
-from inspector.core.recorder import Limits
 from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON, Request, request_of
 from inspector.core.target import Target
 from inspector.net.events import Outgoing, Transport
 from inspector.wire.card import Endpoint, choose_endpoint
-from inspector.wire.tree import Json, parse_json
+from inspector.wire.json_values import Json, parse_json
 from inspector.wire.urls import is_same_origin
 
 _NO_CARD_HERE = frozenset({404, 405, 410})

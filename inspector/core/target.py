@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from inspector.core.sub_agents import card_of_project, is_project
+from inspector.core.project import card_of_project, is_project
 from inspector.errors import UsageError
 from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
 from inspector.wire.urls import root, split_url

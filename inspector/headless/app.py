@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.credentials import read_variable
+from inspector.core.project import read_slot_domain
 from inspector.core.saved.session_store import find_session
-from inspector.core.slot_domain import read_slot_domain
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from inspector.core.credentials import header_of, with_header
 from inspector.core.session import Session
 from inspector.views.text import plain_line
-from inspector.wire.security import Scheme
+from inspector.wire.card import Scheme
 from inspector.wire.urls import root
 
 

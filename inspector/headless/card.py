@@ -41,8 +41,8 @@ from inspector.views.card import (
 )
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
+from inspector.wire.json_values import Json
 from inspector.wire.signatures import Signature, Verdict
-from inspector.wire.tree import Json
 
 ID_WIDTH = 32
 LINE_WIDTH = 90

@@ -21,8 +21,7 @@ from inspector.views.exchanges import Exchange
 from inspector.views.log_views import Views
 from inspector.views.problems import Problem, ProblemKind, RefusalKind, problem_of, refusal_of
 from inspector.views.text import plain_line
-from inspector.wire.card import Endpoint
-from inspector.wire.security import BEARER, wanted_scheme, wants_credentials
+from inspector.wire.card import BEARER, Endpoint, wanted_scheme, wants_credentials
 from inspector.wire.urls import root
 
 _ERRORS: dict[ProblemKind, type[InspectorError]] = {

@@ -9,7 +9,7 @@ from inspector.core.credentials import header_of, parse_headers, read_variable, 
 from inspector.errors import UsageError
 from inspector.headless.terminal import print_notice
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS, DEFAULT_TTL_SECONDS, Connection, Mint
-from inspector.wire.security import BEARER, Scheme
+from inspector.wire.card import BEARER, Scheme
 from inspector.wire.urls import origin, root
 
 
@@ -19,7 +19,7 @@ def connection_of(arguments: argparse.Namespace) -> Connection:
     Raises:
         UsageError: a secret or file that is not there, or that cannot be used as it is.
     """
-    from inspector.net.tls import tls_context
+    from inspector.net.http import tls_context
 
     if arguments.insecure:
         print_notice("--insecure: certificates are NOT checked")

@@ -9,9 +9,8 @@ from inspector.views.channels import Lives, missing_pushes
 from inspector.views.reads import Source, reply_of, result_of
 from inspector.views.timeline import TaskRow
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.notifications import PUSH, read_notification
-from inspector.wire.results import texts
 from inspector.wire.states import is_resting, parse_state
+from inspector.wire.v0_3 import PUSH, read_notification, texts
 
 MISSING_AFTER_MS = 500.0
 

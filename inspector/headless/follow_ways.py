@@ -33,7 +33,7 @@ from inspector.views.reads import Source
 from inspector.views.text import plain_line
 from inspector.views.timeline import TaskRow
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import INVALID_PARAMS
+from inspector.wire.v0_3 import INVALID_PARAMS
 
 
 async def follow_ways(link: Link, turn: Turn, arguments: argparse.Namespace) -> str | None:

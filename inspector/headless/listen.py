@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 
 from inspector.core.credentials import read_variable
-from inspector.core.entries import Entry, Purpose
+from inspector.core.entries import Entry, Log, Purpose
 from inspector.core.exchanger import Exchanger
-from inspector.core.log import Log
 from inspector.core.push_receiver import Injection, Receiver, ReceiverOptions
 from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON

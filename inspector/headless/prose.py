@@ -12,7 +12,7 @@ from inspector.views.exchanges import Exchange
 from inspector.views.text import plain, plain_line
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 TEXT_WIDTH = 60
 NAME_WIDTH = 20

@@ -10,8 +10,8 @@ from inspector.headless.terminal import BOLD, DIM, GREEN, RED, Ink, milliseconds
 from inspector.views.reads import Began, Over, Pushed, Read
 from inspector.views.text import plain_line
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.notifications import read_notification
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
+from inspector.wire.v0_3 import read_notification
 
 SIGNS = {PushVerdict.ACCEPTED: ("✓", GREEN)}
 

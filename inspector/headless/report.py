@@ -6,9 +6,8 @@ from inspector.core.entries import FrameReceived
 from inspector.views.data import ArtifactRow, TurnData
 from inspector.views.exchanges import Exchange, reply_of
 from inspector.wire.findings import Finding
-from inspector.wire.jsonrpc import Reply, read_request
-from inspector.wire.results import read_result, texts
-from inspector.wire.tree import Json, text_at
+from inspector.wire.json_values import Json, text_at
+from inspector.wire.v0_3 import Reply, read_request, read_result, texts
 
 TRANSPORT = "jsonrpc"
 PROTOCOL = "0.3"

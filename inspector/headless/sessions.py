@@ -41,7 +41,7 @@ from inspector.views.log_views import Views
 from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 from inspector.views.session_exports import export
 from inspector.views.text import plain, plain_line
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 EXIT_OK = 0
 EXIT_DIFFERENT = 1

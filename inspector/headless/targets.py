@@ -20,7 +20,7 @@ from inspector.core.target import parse_target
 from inspector.errors import UsageError
 from inspector.headless.terminal import BOLD, DIM, ink_for, print_json, print_notice, print_text
 from inspector.views.text import plain_line
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 # From words to the connection flags by the names that argparse gives them.
 ReadConnection: TypeAlias = Callable[[Sequence[str]], dict[str, object]]

@@ -10,8 +10,8 @@ from typing import TextIO
 
 from inspector.errors import InspectorError, UsageError
 from inspector.views.data import SlotChange
+from inspector.wire.json_values import Json
 from inspector.wire.states import parse_state
-from inspector.wire.tree import Json
 
 
 def print_text(*lines: str) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
-from inspector.core.parts import read_part
+from inspector.core.requests import read_part, read_to_end, read_user_file
 from inspector.core.saved.targets import decode_turn, read_targets, targets_file
-from inspector.core.user_files import read_to_end, read_user_file
 from inspector.errors import UsageError
-from inspector.wire.tree import parse_json
+from inspector.wire.json_values import parse_json
 
 T = TypeVar("T")
 _IN_THE_BODY = (

@@ -4,9 +4,11 @@ import os
 import ssl
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
+from pathlib import Path
 
 import httpx
 
+from inspector.errors import UsageError
 from inspector.net.events import (
     Broken,
     Chunk,
@@ -18,7 +20,6 @@ from inspector.net.events import (
     Sending,
     Started,
 )
-from inspector.net.tls import tls_context
 from inspector.settings import Connection
 
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -129,3 +130,53 @@ def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 def _decode(raw: list[tuple[bytes, bytes]]) -> Headers:
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)
+
+
+def tls_context(connection: Connection) -> ssl.SSLContext:
+    """Return the context that `connection` asks for; without a file the system's own trust.
+
+    Raises:
+        UsageError: a file that is not there or holds no certificate.
+    """
+    context = _trusting(connection.ca_file)
+    if connection.is_insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if connection.client_cert is not None:
+        _show_certificate(context, connection.client_cert, connection.client_key)
+    return context
+
+
+def _trusting(ca_file: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    except FileNotFoundError as error:
+        raise UsageError(f"--cacert {ca_file}: no such file") from error
+    except OSError as error:
+        raise UsageError(f"--cacert {ca_file}: {_tls_reason(error)}") from error
+
+
+def _show_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
+    def refuse_password() -> str:
+        # without this OpenSSL asks for it itself, in the middle of the screen
+        raise UsageError(
+            f"--client-cert: the private key in {key or certificate} is encrypted",
+            f"openssl pkey -in {key or certificate} -out open.pem writes it without its password",
+        )
+
+    try:
+        context.load_cert_chain(certificate, key, refuse_password)
+    except OSError as error:
+        missing = next((one for one in (certificate, key) if one and not one.is_file()), None)
+        if missing is not None:
+            raise UsageError(f"--client-cert {missing}: no such file") from error
+        raise UsageError(
+            f"--client-cert {certificate}: {_tls_reason(error)}",
+            "one PEM file with the certificate and its private key, or --client-key FILE beside it",
+        ) from error
+
+
+def _tls_reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError):
+        return "no certificate in PEM, or not the one that belongs to the key"
+    return error.strerror or str(error)

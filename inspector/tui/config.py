@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inspector.tui.drawing.theme import THEMES
 
 if TYPE_CHECKING:
-    from inspector.wire.tree import Json
+    from inspector.wire.json_values import Json
 
 FILE = "config.toml"
 SYMBOLS = ("auto", "unicode", "ascii")

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from inspector.tui.drawing import ink
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, exchange_json, har, har_entry, httpx_script
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 FORMS = {"c": "curl", "p": "Python", "j": "JSON", "h": "HAR entry", "a": "HAR archive"}
 

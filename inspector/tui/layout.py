@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.wire.tree import Json
+    from inspector.wire.json_values import Json
 
 COLUMNS = ("conversation", "timeline", "data")
 STEP = 10

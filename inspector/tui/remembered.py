@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.tui.layout import Layout, parse_layout
 
 if TYPE_CHECKING:
-    from inspector.wire.tree import Json
+    from inspector.wire.json_values import Json
 
 FILE = "layout.json"
 

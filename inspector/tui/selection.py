@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.commands import Turn
 from inspector.core.entries import RequestSent
-from inspector.core.sent_turn import TURNS
+from inspector.core.requests import TURNS
 from inspector.tui.composing.composer import Composer
 from inspector.tui.stage import Stage
 from inspector.tui.wire import Wire

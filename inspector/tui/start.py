@@ -116,8 +116,8 @@ class StartScreen(Screen[None]):
         """Connect to the project's sub agent; of several, offer each."""
         from pathlib import Path
 
+        from inspector.core.project import find_sub_agents
         from inspector.core.saved.targets import KnownTarget
-        from inspector.core.sub_agents import find_sub_agents
 
         folder = Path(event.value.strip() or ".")
         try:

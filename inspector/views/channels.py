@@ -7,13 +7,11 @@ from inspector.core.entries import Channel, FrameReceived, PushReceived
 from inspector.views.persistent import Index
 from inspector.views.reads import STARTS_TASK, Call
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import PUSH_CONFIG_DELETE
-from inspector.wire.notifications import PUSH
+from inspector.wire.json_values import Json, at, encode_json
 from inspector.wire.progress import TASK_STATE, Progress
-from inspector.wire.results import PUSH_CONFIG, Result
 from inspector.wire.states import is_legal, is_resting, is_terminal, parse_state
-from inspector.wire.tree import Json, at, encode_json
 from inspector.wire.urls import is_loopback
+from inspector.wire.v0_3 import PUSH, PUSH_CONFIG, PUSH_CONFIG_DELETE, Result
 
 TASK = "A2A 0.3 §6.1"
 

@@ -11,10 +11,10 @@ from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
 from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
-from inspector.wire.results import Result, texts
+from inspector.wire.json_values import list_at
 from inspector.wire.slots import read_slots, strip_markers
 from inspector.wire.states import is_resting, parse_state
-from inspector.wire.tree import list_at
+from inspector.wire.v0_3 import Result, texts
 
 # Rasa's base channel prints a button so (server.md OUT-2a); the payload may be missing.
 # More lines than this at a text's end are no row of buttons.

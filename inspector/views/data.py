@@ -21,10 +21,9 @@ from inspector.views.reads import (
     Source,
     result_of,
 )
-from inspector.wire.jsonrpc import read_request
-from inspector.wire.results import PUSH_CONFIG, ArtifactChunk, Result, data_parts, texts
+from inspector.wire.json_values import at
 from inspector.wire.slots import read_slots
-from inspector.wire.tree import at
+from inspector.wire.v0_3 import PUSH_CONFIG, ArtifactChunk, Result, data_parts, read_request, texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from inspector.views.reads import (
     reply_of,
 )
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import Reply
 from inspector.wire.progress import Progress
 from inspector.wire.states import parse_state
+from inspector.wire.v0_3 import Reply
 
 __all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "reply_of", "step"]
 

@@ -17,8 +17,8 @@ from inspector.core.entries import Channel, FrameReceived, Headers, PushReceived
 from inspector.core.redaction import MASK
 from inspector.views.exchanges import Exchange, header
 from inspector.views.filtered import frame_at
+from inspector.wire.json_values import Json
 from inspector.wire.sse import parse_event
-from inspector.wire.tree import Json
 
 # What a client writes itself, and what it must not be told twice.
 OWN_HEADERS = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from inspector.wire.tree import Json, at, text_at
+from inspector.wire.json_values import Json, at, text_at
 
 _UNNAMED = "unnamed"
 

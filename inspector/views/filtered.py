@@ -25,9 +25,9 @@ from inspector.views.filters import (
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Timeline, Update
 from inspector.wire.findings import Finding
+from inspector.wire.json_values import Json, parse_json
 from inspector.wire.sse import parse_event
 from inspector.wire.states import parse_state
-from inspector.wire.tree import Json, parse_json
 
 T = TypeVar("T")
 

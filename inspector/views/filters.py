@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 _TERM = re.compile(r'(?P<not>!?)(?P<body>(?:"[^"]*"?|[^\s"])+)')
 _FIELD = re.compile(r"([a-z]+):(?!//)(.*)", re.DOTALL)

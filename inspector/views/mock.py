@@ -18,11 +18,18 @@ from inspector.core.entries import (
 )
 from inspector.views.persistent import Index
 from inspector.wire import mock_admin
-from inspector.wire.jsonrpc import read_request
-from inspector.wire.mock_admin import ArmedFault, FaultHit, FaultKind, Model, Reload
-from inspector.wire.mock_trace import Trace, read_trace
+from inspector.wire.json_values import Json, parse_json, text_at
+from inspector.wire.mock_admin import (
+    ArmedFault,
+    FaultHit,
+    FaultKind,
+    Model,
+    Reload,
+    Trace,
+    read_trace,
+)
 from inspector.wire.sse import parse_event
-from inspector.wire.tree import Json, parse_json, text_at
+from inspector.wire.v0_3 import read_request
 
 _TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 # A hit is told while its request is under way, or shortly after: older turns are not looked at.

@@ -12,10 +12,10 @@ from inspector.core.entries import Entry, Failed, RequestSent
 from inspector.views.persistent import Index, Series
 from inspector.views.reading import STARTS_TASK, read_log
 from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
-from inspector.wire.results import Result, data_parts, texts
+from inspector.wire.json_values import at, list_at, object_at, text_at
 from inspector.wire.slots import strip_markers
 from inspector.wire.states import is_resting, parse_state
-from inspector.wire.tree import at, list_at, object_at, text_at
+from inspector.wire.v0_3 import Result, data_parts, texts
 
 # What differs from run to run although nothing was changed: ids and times.
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")

@@ -8,11 +8,10 @@ from typing import assert_never
 
 from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
-from inspector.wire import jsonrpc
-from inspector.wire.answers import is_wrapped, wrong_answer
-from inspector.wire.jsonrpc import RpcError
-from inspector.wire.masks import Shown, read_mask
-from inspector.wire.tree import Json, parse_json
+from inspector.wire import v0_3
+from inspector.wire.json_values import Json, parse_json
+from inspector.wire.tokens import Shown, read_mask
+from inspector.wire.v0_3 import RpcError, is_wrapped, wrong_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +304,7 @@ def _remedy_of_silence(exchange: Exchange) -> Remedy:
             "the server hangs, or something on the way swallows the request",
             f"a longer --timeout, or {_curl(exchange)} to see whether it answers at all",
         )
-    if exchange.rpc_method == jsonrpc.MESSAGE_SEND:
+    if exchange.rpc_method == v0_3.MESSAGE_SEND:
         hint = "a longer --timeout, or --stream to see how far it comes"
     else:
         way = _way_to_the_task(exchange) or "the agent's log shows what it does"
@@ -319,7 +318,7 @@ def _way_to_the_task(exchange: Exchange) -> str:
     if exchange.purpose in ASIDE:
         return ""
     if task is None:
-        is_sent = exchange.rpc_method == jsonrpc.MESSAGE_SEND
+        is_sent = exchange.rpc_method == v0_3.MESSAGE_SEND
         return "--stream or --no-blocking tells the task's id at once" if is_sent else ""
     if exchange.is_stream:
         return f"a2a-inspect tasks resubscribe TARGET {task} goes on, tasks get shows where it is"
@@ -331,31 +330,31 @@ def _curl(exchange: Exchange) -> str:
 
 
 _ERRORS: dict[int, tuple[str, str]] = {
-    jsonrpc.PARSE_ERROR: (
+    v0_3.PARSE_ERROR: (
         "the body is no JSON for the agent",
         "look at what went out: a2a-inspect sessions export last --format curl",
     ),
-    jsonrpc.METHOD_NOT_FOUND: (
+    v0_3.METHOD_NOT_FOUND: (
         "the agent speaks another protocol version, or lacks this method",
         "a2a-inspect card TARGET --validate shows what it offers",
     ),
-    jsonrpc.TASK_NOT_FOUND: (
+    v0_3.TASK_NOT_FOUND: (
         "the task id is wrong, or the agent has forgotten it, as after a restart",
         "check the id; a2a-inspect send prints it as taskId",
     ),
-    jsonrpc.TASK_NOT_CANCELABLE: (
+    v0_3.TASK_NOT_CANCELABLE: (
         "the task has already ended, or a later turn took its place",
         "a2a-inspect tasks get TARGET {task} shows its state",
     ),
-    jsonrpc.PUSH_NOT_SUPPORTED: (
+    v0_3.PUSH_NOT_SUPPORTED: (
         "the agent sends no push notifications",
         "--poll or --stream follows the task as well",
     ),
-    jsonrpc.UNSUPPORTED_OPERATION: (
+    v0_3.UNSUPPORTED_OPERATION: (
         "the agent cannot do this at all, or not with this task now",
         "a2a-inspect card TARGET shows what it can",
     ),
-    jsonrpc.CONTENT_TYPE_NOT_SUPPORTED: (
+    v0_3.CONTENT_TYPE_NOT_SUPPORTED: (
         "the agent takes or gives none of the media types of this message",
         "--accept MODE asks for others; a2a-inspect card TARGET shows what it takes and gives",
     ),

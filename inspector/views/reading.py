@@ -36,20 +36,25 @@ from inspector.views.reads import (
     header,
 )
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import Request, read_reply, read_request
-from inspector.wire.notifications import (
+from inspector.wire.json_values import text_at
+from inspector.wire.progress import Progress, advance, check_end
+from inspector.wire.sse import parse_event
+from inspector.wire.v0_3 import (
     PUSH,
+    STREAMING,
+    Request,
+    Result,
     asks_for_notifications,
     callback_name,
     callback_of,
     check_notification,
+    check_reply,
+    check_termination,
     read_notification,
+    read_reply,
+    read_request,
+    read_result,
 )
-from inspector.wire.progress import Progress, advance, check_end
-from inspector.wire.results import Result, read_result
-from inspector.wire.sse import parse_event
-from inspector.wire.tree import text_at
-from inspector.wire.validate import STREAMING, check_reply, check_termination
 
 EVENT_STREAM = "text/event-stream"
 

@@ -20,11 +20,9 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.wire.findings import Finding
-from inspector.wire.jsonrpc import Reply, Request, read_reply
-from inspector.wire.notifications import read_notification
 from inspector.wire.progress import Progress
-from inspector.wire.results import Result, read_result
 from inspector.wire.sse import parse_event
+from inspector.wire.v0_3 import Reply, Request, Result, read_notification, read_reply, read_result
 
 STREAMS = frozenset({Purpose.STREAM, Purpose.RESUBSCRIBE})
 STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})

@@ -15,8 +15,8 @@ from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, har, httpx_script
 from inspector.views.log_views import Views
 from inspector.views.text import plain, plain_line
+from inspector.wire.json_values import Json, encode_json
 from inspector.wire.states import parse_state
-from inspector.wire.tree import Json, encode_json
 
 
 def export(saved: SavedSession, form: str, version: str) -> bytes:

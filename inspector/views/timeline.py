@@ -17,10 +17,9 @@ from inspector.core.entries import (
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import Reply
-from inspector.wire.results import KINDS, Result, texts
+from inspector.wire.json_values import encode_json, list_at
 from inspector.wire.states import is_resting, parse_state
-from inspector.wire.tree import encode_json, list_at
+from inspector.wire.v0_3 import KINDS, Reply, Result, texts
 
 # An agent at work that says nothing for this long leaves a gap that is worth a word.
 GAP_MS = 10_000.0

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.results import Result
 from inspector.wire.states import is_legal, is_terminal, parse_state
+from inspector.wire.v0_3 import Result
 
 TASK_STATE = "A2A 0.3 §6.3"
 STREAM = "A2A 0.3 §7.2"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 # Of a wrong string a message shows this much; the raw reply has the rest.
 SHOWN_CHARACTERS = 40

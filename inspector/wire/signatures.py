@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from inspector.wire.canonical import NotCanonical, canonical
-from inspector.wire.jwt import decode_part
-from inspector.wire.tree import Json, list_at, object_at, text_at
+import rfc8785
+
+from inspector.wire.json_values import Json, list_at, object_at, text_at
+from inspector.wire.tokens import decode_part
 from inspector.wire.urls import is_same_origin
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ ALGORITHMS = frozenset(
 FILE_SCHEME = "file:"
 MOST_SIGNATURES = 16
 MOST_KEYS = 32
+
+
+_EXACT = 2**53
+
+
+class NotCanonical(ValueError):
+    """The value has no canonical form."""
 
 
 class Verdict(StrEnum):
@@ -82,6 +90,31 @@ def _written(value: Json) -> bytes | None:
         return canonical(value)
     except NotCanonical:
         return None
+
+
+def canonical(value: Json) -> bytes:
+    """Return `value` as RFC 8785 writes it.
+
+    Raises:
+        NotCanonical: a number beyond doubles, or half a surrogate pair.
+    """
+    try:
+        return rfc8785.dumps(_with_doubles(value))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, OverflowError) as error:
+        raise NotCanonical(str(error)) from error
+
+
+def _with_doubles(value: Json) -> Json:
+    """`value` with the doubles nearest to its long integers, which the library refuses."""
+    match value:
+        case dict():
+            return {name: _with_doubles(one) for name, one in value.items()}
+        case list():
+            return [_with_doubles(one) for one in value]
+        case int() if abs(value) >= _EXACT:
+            return float(value)
+        case _:
+            return value
 
 
 def _without_empty(value: Json) -> Json:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.wire.results import data_parts, texts
-from inspector.wire.tree import Json, at, encode_json, list_at, parse_json
+from inspector.wire.json_values import Json, at, encode_json, list_at, parse_json
+from inspector.wire.v0_3 import data_parts, texts
 
 _LINE = re.compile(r"^[ \t]*SLOTS:[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
 _FENCE = re.compile(r"\n?```json\s((?:(?!```)[\s\S])*)```\s*\Z")

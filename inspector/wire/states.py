@@ -1,4 +1,7 @@
-"""The states of a task: spellings, which are terminal, which may follow which (A2A 0.3 §6.3)."""
+"""The states of a task: spellings, which are terminal, which may follow which; and their times."""
+
+import re
+from datetime import datetime
 
 STATES = (
     "submitted",
@@ -42,3 +45,20 @@ def is_legal(before: str | None, after: str) -> bool:
     if before is None or before == after:
         return True
     return before not in TERMINAL and after not in _NEVER_AFTER_BEGIN
+
+
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
+def is_timestamp(text: str) -> bool:
+    return _TIMESTAMP.fullmatch(text) is not None
+
+
+def parse_timestamp(text: str) -> float | None:
+    """Milliseconds since 1970 UTC; None for what is no timestamp, or a day that never was."""
+    if not is_timestamp(text):
+        return None
+    try:
+        return datetime.fromisoformat(text).timestamp() * 1000
+    except ValueError:
+        return None

@@ -10,7 +10,7 @@ from secrets import token_hex
 
 from inspector.core.redaction import Redactor
 from inspector.core.target import Target
-from inspector.wire.tree import Json, at, parse_json, text_at
+from inspector.wire.json_values import Json, at, parse_json, text_at
 
 MOST_CARDS = 200
 MOST_BYTES = 1024 * 1024

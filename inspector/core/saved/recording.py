@@ -24,7 +24,7 @@ from inspector.core.entries import (
 )
 from inspector.core.entries import ResponseEnded as Ended
 from inspector.errors import UsageError
-from inspector.wire.tree import Json, at, list_at, parse_json, text_at
+from inspector.wire.json_values import Json, at, list_at, parse_json, text_at
 
 
 class BadRecording(ValueError):

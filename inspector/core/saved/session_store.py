@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
-from inspector.core.entries import Entry, Failed, PushReceived, ResponseEnded
-from inspector.core.log import Log
+from inspector.core.entries import Entry, Failed, Log, PushReceived, ResponseEnded
 from inspector.core.redaction import Redactor
 from inspector.core.saved.recording import (
     BadRecording,
@@ -28,7 +27,7 @@ from inspector.core.saved.recording import (
 )
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
-from inspector.wire.tree import parse_json, text_at
+from inspector.wire.json_values import parse_json, text_at
 
 SUFFIX = ".jsonl"
 LAST = "last"

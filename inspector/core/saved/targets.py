@@ -27,7 +27,7 @@ from inspector.core.saved.recording import read_header
 from inspector.core.saved.session_store import make_private_folder, session_paths
 from inspector.errors import UsageError
 from inspector.folders import config_folder
-from inspector.wire.tree import Json, at, list_at, object_at, parse_json, text_at
+from inspector.wire.json_values import Json, at, list_at, object_at, parse_json, text_at
 
 FILE_NAME = "targets.json"
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}")

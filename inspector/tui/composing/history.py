@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.core.commands import Json, Turn
-from inspector.core.compose import compose_params
 from inspector.core.entries import RequestSent
-from inspector.core.sent_turn import TURNS, read_sent_turn
+from inspector.core.requests import TURNS, compose_params, read_sent_turn
 from inspector.views.exchanges import Exchange
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.core.commands import Json
-from inspector.core.slot_domain import DomainSlot, has_domain, read_slot_domain
+from inspector.core.project import DomainSlot, has_domain, read_slot_domain
 from inspector.errors import UsageError
 from inspector.tui.composing.slot_values import Hint, ValueKind, kind_of
 from inspector.tui.conversation import value_text

@@ -8,8 +8,8 @@ from inspector.tui.composing.turn_options import TurnOptions
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.quantities import size
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.wire.jsonrpc import read_request
-from inspector.wire.tree import parse_json
+from inspector.wire.json_values import parse_json
+from inspector.wire.v0_3 import read_request
 
 SHORT_ID = 6
 FOLLOW_NAMES = {

@@ -13,7 +13,7 @@ from textual.suggester import Suggester
 from textual.widgets import Button, Input, Static
 
 from inspector.core.commands import Json
-from inspector.core.parts import read_part
+from inspector.core.requests import read_part
 from inspector.errors import UsageError
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.part_names import part_name

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.core.commands import Json, SlotShape, Turn
-from inspector.core.compose import compose_params
+from inspector.core.requests import compose_params
 from inspector.tui.conversation import value_text
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.part_names import abridged
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.wire.results import texts
+from inspector.wire.json_values import list_at, object_at
 from inspector.wire.slots import Seeding, seedings, strip_markers
-from inspector.wire.tree import list_at, object_at
+from inspector.wire.v0_3 import texts
 
 _PLACES = {
     SlotShape.LINE: "a SLOTS: line",

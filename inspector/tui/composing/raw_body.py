@@ -5,17 +5,16 @@ import json
 from textual.widgets import TextArea
 
 from inspector.core.commands import FollowMode, Turn
-from inspector.core.compose import compose_params
 from inspector.core.entries import Purpose, RequestSent
-from inspector.core.sent_turn import read_sent_turn
-from inspector.wire.jsonrpc import (
+from inspector.core.requests import compose_params, read_sent_turn
+from inspector.wire.json_values import parse_json
+from inspector.wire.v0_3 import (
     MESSAGE_SEND,
     MESSAGE_STREAM,
     TASKS_RESUBSCRIBE,
     encode_request,
     read_request,
 )
-from inspector.wire.tree import parse_json
 
 _STREAMS = (MESSAGE_STREAM, TASKS_RESUBSCRIBE)
 

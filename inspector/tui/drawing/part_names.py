@@ -5,7 +5,7 @@ import json
 from inspector.core.commands import Json
 from inspector.tui.drawing.quantities import size
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.wire.tree import encode_json, object_at, text_at
+from inspector.wire.json_values import encode_json, object_at, text_at
 
 MOST_CHARACTERS = 60
 # Base64 longer than this is told by its size.

@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.tui.drawing import ink
 from inspector.tui.drawing.quantities import size
 from inspector.tui.drawing.safe_text import safe
-from inspector.wire.tree import parse_json
+from inspector.wire.json_values import parse_json
 
 # Beyond this a body is shown by its beginning; the log keeps all of it.
 MOST_BYTES = 64 * 1024

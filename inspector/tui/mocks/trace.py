@@ -11,7 +11,7 @@ from inspector.tui.drawing.block import Block, Line
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.symbols import Symbols
 from inspector.views.mock import MockView
-from inspector.wire.mock_trace import Move, Rule, Trace
+from inspector.wire.mock_admin import Move, Rule, Trace
 
 _NAME_WIDTH = 16
 _BAD_MOVES = frozenset({"Warned", "FlowCancelled", "FlowInterrupted"})

@@ -20,9 +20,8 @@ from inspector.views.channels import MissingPush, explain_silence
 from inspector.views.exchanges import Exchange
 from inspector.views.reads import STARTS_TASK
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.jsonrpc import read_request
-from inspector.wire.notifications import asks_for_notifications, read_notification
-from inspector.wire.tree import parse_json
+from inspector.wire.json_values import parse_json
+from inspector.wire.v0_3 import asks_for_notifications, read_notification, read_request
 
 SHORT_ID = 6
 _LABEL_WIDTH = 12

@@ -13,7 +13,7 @@ from inspector.tui.board import Board
 from inspector.tui.drawing.quantities import span
 from inspector.tui.secrets.credential_words import Words, words_of
 from inspector.views.problems import RefusalKind, refusal_of
-from inspector.wire.security import BEARER, Scheme, wanted_scheme, wants_credentials
+from inspector.wire.card import BEARER, Scheme, wanted_scheme, wants_credentials
 
 Header: TypeAlias = tuple[str, str]
 

@@ -17,7 +17,7 @@ from inspector.settings import DEFAULT_TTL_SECONDS, Mint
 from inspector.tui.composing.choices import Choices
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.secrets.credential_desk import Header, OriginDoubted
-from inspector.wire.security import BEARER, KEY, Scheme
+from inspector.wire.card import BEARER, KEY, Scheme
 from inspector.wire.urls import root
 
 TOKEN, API_KEY, JWT = "token", "api-key", "jwt"

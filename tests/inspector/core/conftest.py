@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import pytest
 
-from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent, ResponseEnded
-from inspector.core.log import Log
+from inspector.core.entries import Channel, FrameReceived, Log, Purpose, RequestSent, ResponseEnded
 from inspector.core.saved.recording import SessionHeader
 from inspector.core.saved.session_store import Recording, record_new, session_paths
 

@@ -25,12 +25,12 @@ from inspector.core.entries import (
     Failed,
     FailureKind,
     FrameReceived,
+    Log,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.log import Log
-from inspector.core.recorder import Limits
+from inspector.core.exchanger import Limits
 from inspector.core.session import Session
 from inspector.core.target import Target, parse_target
 from inspector.net.events import Broken, Chunk, Ended, NetEvent, Outgoing, Sending, Started

@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
 from inspector.core.commands import FetchCard
-from inspector.core.entries import PushReceived, PushVerdict, RequestSent
-from inspector.core.log import Log
+from inspector.core.entries import Log, PushReceived, PushVerdict, RequestSent
 from inspector.core.push_receiver import ReceiverOptions
 from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.session import Session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from inspector.wire.tree import Json
+    from inspector.wire.json_values import Json
     from tests.inspector.conftest import RawServer, StartAgent
 
 

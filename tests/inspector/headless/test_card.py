@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
 from inspector.cli import main
-from inspector.wire.canonical import canonical
+from inspector.wire.signatures import canonical
 
 
 class Server(Protocol):

@@ -17,9 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.net.receiver import HttpReceiver, Place
-from inspector.net.receiver_gate import Allowance, Gate
-from inspector.net.receiver_requests import Answer, Bounds, Incoming
+from inspector.net.receiver import Allowance, Answer, Bounds, Gate, HttpReceiver, Incoming, Place
 
 pytestmark = pytest.mark.anyio
 

@@ -20,7 +20,7 @@ from inspector.tui.composing.composer import Composer
 from inspector.tui.composing.pair_line import PairLine
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.workspace import Workspace
-from inspector.wire.tree import at, object_at, parse_json, text_at
+from inspector.wire.json_values import at, object_at, parse_json, text_at
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent

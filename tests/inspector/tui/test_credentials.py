@@ -20,7 +20,7 @@ from inspector.tui.secrets.credential_desk import OriginDoubted
 from inspector.tui.secrets.credential_words import Words, words_of
 from inspector.tui.secrets.secret import OriginScreen, SecretScreen
 from inspector.tui.workspace import Workspace
-from inspector.wire.security import BEARER, Scheme
+from inspector.wire.card import BEARER, Scheme
 
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]]], None]

@@ -13,7 +13,7 @@ import pytest
 
 from inspector.errors import UsageError
 from inspector.tui.external_editor import editor_of
-from inspector.wire.tree import at
+from inspector.wire.json_values import at
 
 if TYPE_CHECKING:
     from tests.inspector.tui.conftest import Agent

@@ -20,7 +20,7 @@ from inspector.tui.header import Connection, Header
 from inspector.tui.timeline import Timeline
 from inspector.tui.workspace import Workspace
 from inspector.views.exports import exchange_bytes
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from inspector.tui.drawing.ascii_letters import is_ascii_terminal, to_ascii
 from inspector.tui.layout import LEAST, MOST, Layout, parse_layout
 from inspector.tui.remembered import FILE, Look, read_look, write_look
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

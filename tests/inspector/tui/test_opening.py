@@ -28,7 +28,7 @@ from inspector.tui.data import Data
 from inspector.tui.external_viewer import pager_of, view_outside, visible
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.workspace import Workspace
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 pytestmark = pytest.mark.anyio
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]

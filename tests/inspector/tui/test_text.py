@@ -9,7 +9,7 @@ from inspector.tui.drawing.payload import MOST_BYTES, body_lines
 from inspector.tui.drawing.quantities import duration, size
 from inspector.tui.drawing.safe_text import MOST_CHARACTERS, safe, safe_line
 from inspector.tui.drawing.symbols import ASCII, UNICODE, state_name, state_sign
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 
 @pytest.mark.req("TUI-5")

@@ -19,7 +19,7 @@ from inspector.tui.header import Connection, Header
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.timeline import Timeline
 from inspector.tui.workspace import Workspace
-from inspector.wire.tree import text_at
+from inspector.wire.json_values import text_at
 
 if TYPE_CHECKING:
     from tests.inspector.tui.conftest import Agent

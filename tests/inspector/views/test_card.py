@@ -12,8 +12,7 @@ from jwt.algorithms import ECAlgorithm
 from inspector.core.entries import Purpose
 from inspector.views.card import EMPTY, CardView, push_remark, step
 from inspector.views.reading import read_log
-from inspector.wire.canonical import canonical
-from inspector.wire.signatures import Verdict
+from inspector.wire.signatures import Verdict, canonical
 
 if TYPE_CHECKING:
     from conftest import Script

@@ -21,7 +21,7 @@ from inspector.core.entries import (
 from inspector.core.saved.recording import decode_entries
 from inspector.views import log_views
 from inspector.views.exports import har
-from inspector.wire.tree import Json, at, list_at
+from inspector.wire.json_values import Json, at, list_at
 
 if TYPE_CHECKING:
     from conftest import Script

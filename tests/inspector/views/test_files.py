@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.views.files import FilePart, file_of, files_in
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 
 @pytest.mark.req("DATA-2")

@@ -17,7 +17,7 @@ from inspector.views.filtered import (
 )
 from inspector.views.filters import Filter, JsonPath, parse_filter, parse_path, values_at
 from inspector.views.log_views import Views
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from conftest import Script

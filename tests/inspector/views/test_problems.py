@@ -9,7 +9,7 @@ from inspector.core.entries import Channel, FailureKind, Purpose
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import Problem, ProblemKind, problem_of
 from inspector.views.reading import read_log
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from conftest import Script

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.views.channels import explain_silence
-from inspector.wire.tree import Json
+from inspector.wire.json_values import Json
 
 PUSHES: Json = {"capabilities": {"pushNotifications": True}}
 HERE, THERE = "http://127.0.0.1:4040/", "https://agent.test/"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inspector.wire.progress import MOST_ARTIFACTS, Progress, advance, check_end
-from inspector.wire.results import read_result
+from inspector.wire.v0_3 import read_result
 
 
 def status(state: str, *, final: bool = False, task: str = "t") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import SlotShape, Turn
-from inspector.core.compose import compose_params
+from inspector.core.requests import compose_params
 from inspector.wire.slots import add_fence, add_line, read_slots, seedings, strip_markers
 
 letters = st.characters(categories=("L", "N", "Zs"))

@@ -1,8 +1,21 @@
 """States: one spelling of three, and which may follow which."""
 
-import pytest
+from datetime import UTC, datetime
 
-from inspector.wire.states import STATES, TERMINAL, is_legal, is_resting, is_terminal, parse_state
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.wire.states import (
+    STATES,
+    TERMINAL,
+    is_legal,
+    is_resting,
+    is_terminal,
+    is_timestamp,
+    parse_state,
+    parse_timestamp,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +54,31 @@ def test_resting() -> None:
     assert is_resting("failed")
     assert not is_resting("working")
     assert not is_resting(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-01T00:00:01.5Z", 1500),
+        ("1970-01-01T01:00:00+01:00", 0),
+        ("2026-11-21T10:00:00.123456789Z", 1795255200123.456),
+        ("1970-02-31T00:00:00Z", None),
+        ("1970-01-01 00:00:00Z", None),
+        ("1970-01-01T00:00:00", None),
+        ("now", None),
+    ],
+)
+def test_timestamps(text: str, ms: float | None) -> None:
+    assert parse_timestamp(text) == ms
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_times_keep_their_order(time: datetime) -> None:
+    read = parse_timestamp(time.isoformat())
+    assert read == time.timestamp() * 1000
+
+
+@given(st.text(max_size=40))
+def test_anything_can_be_read(text: str) -> None:
+    assert parse_timestamp(text) is None or is_timestamp(text)

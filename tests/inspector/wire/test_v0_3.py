@@ -1,62 +1,371 @@
-"""Our definitions are those of the protocol's own JSON Schema."""
+"""Envelopes: what we encode we read back, and anything can be read."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector.wire.schema import Enum
-from inspector.wire.v0_3 import DEFINITIONS, RESULT_TYPES, SECTIONS
+from inspector.wire.card import check_card
+from inspector.wire.findings import Severity
+from inspector.wire.json_values import Json
+from inspector.wire.urls import below
+from inspector.wire.v0_3 import (
+    asks_for_notifications,
+    callback_name,
+    callback_of,
+    check_notification,
+    check_reply,
+    encode_request,
+    read_notification,
+    read_reply,
+    read_request,
+    read_result,
+)
 
-# Unions and enums that the schema writes where they are used, and we by a name.
-NAMED = {
-    ("FilePart", "file"): "File",
-    ("Message", "role"): "Role",
-    ("APIKeySecurityScheme", "in"): "ApiKeyLocation",
-    ("JSONRPCError", "data"): "any",
-}
-
-
-def spell(definition: dict[str, Any]) -> str:
-    if "$ref" in definition:
-        return definition["$ref"].rpartition("/")[2]
-    if "const" in definition:
-        return repr(definition["const"])
-    if definition["type"] == "array":
-        return f"{spell(definition['items'])}[]"
-    values = definition.get("additionalProperties")
-    if definition["type"] == "object" and values:
-        return f"{{{spell(values)}}}"
-    return definition["type"]
+texts = st.text(st.characters(exclude_categories=("Cs",)))
 
 
-@pytest.fixture(scope="module")
-def official(shared: Path) -> dict[str, Any]:
-    text = (shared / "wire/schemas/a2a-v0.3.0.json").read_text()
-    return json.loads(text)["definitions"]
+@given(texts, texts, st.dictionaries(texts, texts))
+def test_a_request_is_read_back(id_: str, method: str, params: dict[str, Any]) -> None:
+    request = read_request(encode_request(id_, method, params))
+    assert (request.id, request.method, request.params) == (id_, method, params)
+
+
+@given(st.binary())
+def test_any_bytes_are_a_request_with_what_they_have(raw: bytes) -> None:
+    assert isinstance(read_request(raw).params, dict)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in DEFINITIONS.items() if isinstance(one, dict)]
+    ("error", "code", "message"),
+    [
+        ('{"code": -32001, "message": "m", "data": [1]}', -32001, "m"),
+        ('{"code": "x"}', None, ""),
+        ('{"code": true}', None, ""),
+        ("null", None, ""),
+    ],
 )
-def test_fields_are_those_of_the_protocol(name: str, official: dict[str, Any]) -> None:
-    required = official[name].get("required", [])
-    expected = {
-        field if field in required else f"{field}?": NAMED.get((name, field)) or spell(type_)
-        for field, type_ in official[name]["properties"].items()
-    }
-    assert DEFINITIONS[name] == expected
+def test_errors_are_read_leniently(error: str, code: int | None, message: str) -> None:
+    found = read_reply(f'{{"error": {error}}}'.encode()).error
+    assert found is not None
+    assert (found.code, found.message) == (code, message)
 
 
-def test_enums_are_those_of_the_protocol(official: dict[str, Any]) -> None:
-    assert DEFINITIONS["TaskState"] == Enum(frozenset(official["TaskState"]["enum"]))
-    role = official["Message"]["properties"]["role"]
-    assert DEFINITIONS["Role"] == Enum(frozenset(role["enum"]))
-    place = official["APIKeySecurityScheme"]["properties"]["in"]
-    assert DEFINITIONS["ApiKeyLocation"] == Enum(frozenset(place["enum"]))
+def test_a_result_of_null_is_a_result() -> None:
+    reply = read_reply(b'{"jsonrpc": "2.0", "id": 1, "result": null}')
+    assert (reply.problem, reply.error, reply.result) == ("", None, None)
 
 
-def test_every_name_is_defined() -> None:
-    assert set(SECTIONS) <= set(DEFINITIONS)
-    assert set(RESULT_TYPES.values()) <= set(DEFINITIONS)
+STATUS: dict[str, Any] = {
+    "state": "input-required",
+    "message": {"messageId": "m", "parts": [{"text": "hi"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("result", "kind", "is_final"),
+    [
+        ({"kind": "task", "id": "t", "status": STATUS}, "task", True),
+        ({"id": "t", "status": STATUS}, "task", True),
+        ({"kind": "task", "id": "t", "status": {"state": "working"}}, "task", False),
+        ({"kind": "status-update", "taskId": "t", "status": STATUS}, "status-update", False),
+        ({"taskId": "t", "status": STATUS, "final": True}, "status-update", True),
+        ({"kind": "message", "parts": []}, "message", True),
+        ({"parts": []}, "message", True),
+        ({"artifact": {"artifactId": "a"}}, "artifact-update", False),
+        ({"kind": "party"}, "party", False),
+        (None, "unknown", False),
+    ],
+)
+def test_kinds(result: Any, kind: str, is_final: bool) -> None:
+    read = read_result(result)
+    assert (read.kind, read.is_final) == (kind, is_final)
+
+
+def test_a_status_carries_its_message() -> None:
+    read = read_result({"kind": "task", "id": "t", "contextId": "c", "status": STATUS})
+    assert (read.task_id, read.context_id, read.message_id) == ("t", "c", "m")
+    assert read.parts == ({"text": "hi"},)
+
+
+def test_artifacts_of_a_task_are_whole() -> None:
+    artifact: Any = {"artifactId": "a", "name": "n", "parts": [{"text": "x"}]}
+    [read] = read_result({"kind": "task", "artifacts": [artifact]}).artifacts
+    assert (read.artifact_id, read.name, read.is_append, read.is_last) == ("a", "n", False, True)
+
+
+WORDS = st.sampled_from(["kind", "task", "status", "state", "message", "artifacts", "parts", "id"])
+TEXTS = WORDS | st.text(max_size=3)
+
+
+@given(
+    st.recursive(
+        st.none() | TEXTS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=5),
+        max_leaves=20,
+    )
+)
+def test_anything_can_be_read(result: Any) -> None:
+    assert read_result(result).kind
+
+
+PUSHED_TASK: dict[str, Any] = {
+    "kind": "task",
+    "id": "t",
+    "contextId": "c",
+    "status": {"state": "working"},
+}
+
+
+def read(body: Any) -> tuple[str, str | None, str]:
+    notification = read_notification(json.dumps(body).encode())
+    result = notification.result
+    return notification.wrapper, None if result is None else result.kind, notification.problem
+
+
+def test_a_bare_task_is_what_it_should_be() -> None:
+    assert read(PUSHED_TASK) == ("", "task", "")
+    assert check_notification(read_notification(json.dumps(PUSHED_TASK).encode())) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "wrapper", "kind"),
+    [
+        ({"task": {"id": "t", "status": {"state": "x"}}}, "task", "task"),
+        ({"statusUpdate": {"taskId": "t"}}, "statusUpdate", "status-update"),
+        ({"artifactUpdate": {"taskId": "t"}}, "artifactUpdate", "artifact-update"),
+        ({"message": {"taskId": "t"}}, "message", "message"),
+    ],
+)
+def test_a_stream_response_is_unwrapped(body: Any, wrapper: str, kind: str) -> None:
+    assert read(body) == (wrapper, kind, "")
+    [finding] = check_notification(read_notification(json.dumps(body).encode()))
+    assert finding.severity is Severity.HINT
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"<", "not JSON: Expecting value at line 1 column 1"),
+        (b"[]", "a notification must be a JSON object"),
+        (b"{}", "the body names no task"),
+    ],
+)
+def test_what_is_none_says_why(raw: bytes, problem: str) -> None:
+    notification = read_notification(raw)
+    assert (notification.result, notification.problem) == (None, problem)
+    [finding] = check_notification(notification)
+    assert (finding.severity, finding.message) == (Severity.ERROR, problem)
+
+
+def test_a_task_is_checked_like_any_other() -> None:
+    wrong = {**PUSHED_TASK, "status": {"state": "dancing", "timestamp": "now"}}
+    found = check_notification(read_notification(json.dumps(wrong).encode()))
+    assert [one.path for one in found] == ["$.status.state", "$.status.timestamp"]
+
+
+@given(st.binary(max_size=50))
+def test_any_notification_can_be_read(raw: bytes) -> None:
+    notification = read_notification(raw)
+    assert bool(notification.problem) == (notification.result is None)
+
+
+@pytest.mark.parametrize(
+    ("params", "asks"),
+    [
+        ({"configuration": {"pushNotificationConfig": {"url": "http://a"}}}, True),
+        ({"configuration": {"pushNotificationConfig": None}}, False),
+        ({"configuration": {}}, False),
+        (None, False),
+    ],
+)
+def test_a_message_may_ask_for_notifications(params: Any, asks: bool) -> None:
+    assert asks_for_notifications(params) is asks
+
+
+@pytest.mark.req("PUSHRX-1")
+@pytest.mark.parametrize(
+    ("url", "callback"),
+    [
+        ("http://127.0.0.1:4040/", "http://127.0.0.1:4040/ab12"),
+        ("https://tunnel.test", "https://tunnel.test/ab12"),
+        ("https://tunnel.test/a2a", "https://tunnel.test/a2a/ab12"),
+        ("https://tunnel.test/a2a/?key=/1", "https://tunnel.test/a2a/ab12?key=/1"),
+    ],
+)
+def test_a_callback_is_known_by_its_last_segment(url: str, callback: str) -> None:
+    assert below(url, "ab12") == callback
+    assert callback_name(callback) == "ab12"
+    params: Json = {"configuration": {"pushNotificationConfig": {"url": callback}}}
+    assert callback_of(params) == "ab12"
+
+
+@pytest.mark.parametrize("params", [None, {}, {"configuration": {"pushNotificationConfig": 1}}])
+def test_without_a_callback_there_is_none(params: Json) -> None:
+    assert callback_of(params) == ""
+
+
+REQUEST = read_request(b'{"jsonrpc":"2.0","id":"r1","method":"message/send","params":{}}')
+TASK: dict[str, Any] = {
+    "kind": "task",
+    "id": "t",
+    "contextId": "c",
+    "status": {
+        "state": "completed",
+        "timestamp": "2026-11-20T10:00:00.000000+00:00",
+        "message": {
+            "kind": "message",
+            "role": "agent",
+            "messageId": "m",
+            "taskId": "t",
+            "contextId": "c",
+            "parts": [{"kind": "text", "text": "hi"}, {"kind": "data", "data": {}}],
+        },
+    },
+}
+REPLY: dict[str, Any] = {"jsonrpc": "2.0", "id": "r1", "result": TASK}
+
+
+def findings_of(reply: Any) -> list[tuple[str, str]]:
+    raw = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+    return [(one.path, one.message) for one in check_reply(read_reply(raw), REQUEST)]
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """REPLY with the node at `path` replaced, or removed where `value` is ..."""
+    reply = json.loads(json.dumps(REPLY))
+    *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    node = reply
+    for key in way:
+        node = node[key]
+    if value is ...:
+        del node[last]
+    else:
+        node[last] = value
+    return reply
+
+
+def test_a_right_reply_has_no_findings() -> None:
+    assert findings_of(REPLY) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "found"),
+    [
+        ("jsonrpc", ..., ("$.jsonrpc", "`jsonrpc` is missing: '2.0'")),
+        ("jsonrpc", "1.0", ("$.jsonrpc", "expected '2.0', found '1.0'")),
+        ("id", ..., ("$.id", "`id` is missing: 'r1'")),
+        ("id", "r2", ("$.id", "the request's id is 'r1', this is 'r2'")),
+        ("result.kind", ..., ("$.result", "`kind` is missing: 'task' | 'message'")),
+        ("result.id", 7, ("$.result.id", "expected string, found number")),
+        (
+            "result.status.timestamp",
+            "yesterday",
+            (
+                "$.result.status.timestamp",
+                "expected an ISO 8601 date and time with its zone, found 'yesterday'",
+            ),
+        ),
+        (
+            "result.status.message.taskId",
+            "other",
+            ("$.result.status.message.taskId", "the task has 't', its message 'other'"),
+        ),
+        (
+            "result.status.message.role",
+            "user",
+            (
+                "$.result.status.message.role",
+                "a status message is the agent's, this one says 'user'",
+            ),
+        ),
+        (
+            "result.status.message.parts.0.kind",
+            "video",
+            (
+                "$.result.status.message.parts[0].kind",
+                "expected 'text' | 'file' | 'data', found 'video'",
+            ),
+        ),
+    ],
+)
+@pytest.mark.req("WIRE-0")
+def test_each_mistake_has_its_finding(path: str, value: Any, found: tuple[str, str]) -> None:
+    assert findings_of(changed(path, value)) == [found]
+
+
+def test_an_unknown_state_is_found() -> None:
+    [(path, message)] = findings_of(changed("result.status.state", "done"))
+    assert path == "$.result.status.state"
+    assert message.endswith("found 'done'")
+
+
+@pytest.mark.parametrize("id", [1, 1.5, None])
+def test_ids_of_raw_bodies_may_be_numbers(id: Any) -> None:
+    request = read_request(json.dumps({"id": id, "method": "agent/other"}).encode())
+    reply = {"jsonrpc": "2.0", "result": None}
+    assert check_reply(read_reply(json.dumps({**reply, "id": id}).encode()), request) == ()
+    [found] = check_reply(read_reply(json.dumps({**reply, "id": "2"}).encode()), request)
+    assert found.message == f"the request's id is {json.dumps(id)}, this is '2'"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"<html>", "not JSON: Expecting value at line 1 column 1"),
+        (b"[]", "a JSON-RPC reply must be an object"),
+        (b'{"jsonrpc":"2.0","id":"r1"}', "neither `result` nor `error` in the reply"),
+    ],
+)
+def test_what_is_no_reply_has_one_finding(raw: bytes, message: str) -> None:
+    assert findings_of(raw) == [("$", message)]
+
+
+def test_an_error_is_checked_too() -> None:
+    error = {"jsonrpc": "2.0", "id": "r1", "result": 1, "error": {"code": "1", "message": "m"}}
+    assert findings_of(error) == [
+        ("$", "both `result` and `error`"),
+        ("$.error.code", "expected integer, found '1'"),
+    ]
+
+
+def test_nan_is_an_error() -> None:
+    raw = json.dumps(REPLY).encode().replace(b'"data": {}', b'"data": {"x": NaN}')
+    assert findings_of(raw) == [("$", "NaN is not JSON")]
+
+
+@given(st.binary())
+def test_any_bytes_can_be_checked(raw: bytes) -> None:
+    assert findings_of(raw)
+
+
+@pytest.mark.parametrize("wire", ["sdk0326_v03", "sdk130_v03"])
+def test_recorded_results_have_no_schema_errors(shared: Path, wire: str) -> None:
+    """What two versions of the SDK really sent is right, unless they were asked wrongly."""
+    text = (shared / f"wire/{wire}.txt").read_text()
+    checked = 0
+    pairs = re.findall(r'^REQ (\{.*"id": "r1".*\})\nHTTP 200.*\n(\{.*\})$', text, re.MULTILINE)
+    for request, reply in pairs:
+        read = read_reply(reply.encode())
+        if read.error is None and "result" in reply:
+            found = check_reply(read, read_request(request.encode()))
+            schema = [one for one in found if "timestamp" not in one.path]
+            assert schema == [], reply
+            checked += 1
+    assert checked > 10
+
+
+@pytest.mark.req("CARDV-1")
+def test_a_recorded_card_is_right(shared: Path) -> None:
+    text = (shared / "wire/sdk0326_v03.txt").read_text()
+    card = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
+    assert check_card(card) == ()
+    del card["skills"][0]["tags"]
+    [finding] = check_card(card)
+    assert finding.path == "$.skills[0]"
+    assert finding.section == "A2A 0.3 §5.5.4"
+    assert finding.severity is Severity.ERROR

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from inspector.core.entries import Failed, PushReceived, PushVerdict, RequestSent, ResponseStarted
+from inspector.core.entries import (
+    Failed,
+    Log,
+    PushReceived,
+    PushVerdict,
+    RequestSent,
+    ResponseStarted,
+)
 from inspector.core.exchanger import Exchanger
-from inspector.core.log import Log
 from inspector.core.push_receiver import (
     BURST,
     MAX_STRANGE_BYTES,
@@ -25,7 +31,7 @@ from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.redaction import MASK, Redactor
 from inspector.errors import UsageError
 from inspector.net.http import HttpTransport
-from inspector.net.receiver_requests import Bounds
+from inspector.net.receiver import Bounds
 from inspector.settings import Connection
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.core.entries import Failed, FailureKind
-from inspector.core.log import Log
+from inspector.core.entries import Failed, FailureKind, Log
 from inspector.core.saved.recording import cut_off, read_header, read_session
 from inspector.core.saved.session_store import session_paths
 from inspector.errors import UsageError

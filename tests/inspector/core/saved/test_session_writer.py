@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from inspector.core.log import Log
+from inspector.core.entries import Log
 from inspector.core.saved.recording import SessionHeader, read_session
 from inspector.core.saved.session_store import (
     Recording,

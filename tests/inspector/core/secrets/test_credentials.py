@@ -12,7 +12,7 @@ from inspector.core.credentials import (
     with_header,
 )
 from inspector.errors import UsageError
-from inspector.wire.security import BEARER, Scheme
+from inspector.wire.card import BEARER, Scheme
 
 
 def test_variables_are_filled_in() -> None:

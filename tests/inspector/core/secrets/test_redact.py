@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.redaction import Redactor
-from inspector.wire.masks import MASK
+from inspector.wire.tokens import MASK
 
 SECRET = 's3cret"token'
 REDACTOR = Redactor((("X-Own", f"Key {SECRET}"),))

@@ -1,5 +1,7 @@
 """A turn is read back from its request as it was, or kept as the bytes that were sent."""
 
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import FollowMode, SlotShape, Turn
-from inspector.core.compose import compose_params
 from inspector.core.entries import Headers, Purpose, RequestSent
-from inspector.core.sent_turn import read_sent_turn
-from inspector.wire.jsonrpc import encode_request
+from inspector.core.requests import compose_params, read_sent_turn, read_to_end, read_user_file
+from inspector.errors import UsageError
+from inspector.wire.v0_3 import encode_request
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 leaves = st.none() | st.booleans() | st.integers() | words
@@ -86,3 +88,21 @@ def test_what_no_turn_composes_is_kept_raw(body: bytes) -> None:
 def test_masked_and_own_headers_are_left_out() -> None:
     sent = (("Accept", "*/*"), ("Authorization", "***"), ("X-A2A-Context-Id", "c-1"))
     assert read_sent_turn(request_of(Turn("hi"), sent)).headers == (("X-A2A-Context-Id", "c-1"),)
+
+
+def test_content_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"a\0b")
+    assert read_user_file(tmp_path / "file", "--raw file") == b"a\0b"
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--raw x: No such file or directory"):
+        read_user_file(tmp_path / "none", "--raw x")
+    with pytest.raises(UsageError, match="--raw x: Is a directory"):
+        read_user_file(tmp_path, "--raw x")
+
+
+def test_what_does_not_end_is_refused() -> None:
+    assert read_to_end(io.BytesIO(b"1234"), "stdin", most_bytes=4) == b"1234"
+    with pytest.raises(UsageError, match="stdin: more than 4 bytes"):
+        read_to_end(io.BytesIO(b"12345"), "stdin", most_bytes=4)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.wire.tree import (
+from inspector.wire.json_values import (
     MAX_DEPTH,
     at,
     encode_json,

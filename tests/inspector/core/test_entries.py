@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from inspector.core.entries import Entry, ResponseEnded
-from inspector.core.log import Log
+from inspector.core.entries import Entry, Log, ResponseEnded
 
 
 def test_entries_are_numbered_and_timed_from_the_logs_beginning() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.net.forward import forwarded_headers, has_passed
+from inspector.net.events import forwarded_headers, has_passed
 
 
 @pytest.mark.req("PUSHRX-2")

@@ -9,11 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.core.commands import Also, FollowMode, SendTurn, Turn
-from inspector.core.entries import Channel, Failed, FrameReceived, PushReceived, RequestSent
-from inspector.core.following.pace import Pace
-from inspector.core.log import Log
+from inspector.core.entries import Channel, Failed, FrameReceived, Log, PushReceived, RequestSent
+from inspector.core.following import Pace, next_delay
 from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.session import Session
 from inspector.core.target import parse_target
@@ -471,3 +472,23 @@ async def test_a_raw_body_that_is_no_json_goes_out_as_well() -> None:
     await session.run(turn(raw=b"\x00nonsense", follow=FollowMode.STREAM))
     assert answered == [b"\x00nonsense"]
     assert purposes(session) == ["stream"]
+
+
+@pytest.mark.req("COMP-3")
+def test_polling_is_that_of_the_orchestrator() -> None:
+    delays: list[float] = []
+    while (delay := next_delay(Pace(), len(delays), sum(delays))) is not None:
+        delays.append(delay)
+    assert delays[:6] == [0.5, 1, 2, 4, 5, 5]
+    assert sum(delays) == 60
+
+
+@given(polls=st.integers(0, 10**6), elapsed=st.floats(0, 1000), total=st.floats(0.1, 100))
+def test_no_poll_is_later_than_the_end(polls: int, elapsed: float, total: float) -> None:
+    delay = next_delay(Pace(poll_total_seconds=total), polls, elapsed)
+    if elapsed >= total:
+        assert delay is None
+    else:
+        assert delay is not None
+        assert 0 < delay <= 5
+        assert elapsed + delay <= total * (1 + 1e-12)
