@@ -35,7 +35,7 @@ from inspector.core.entries import (
 from inspector.tui.app import InspectorApp
 from inspector.tui.board_drawing import draw_board
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.folds import Folds
+from inspector.tui.frames import Folds
 from inspector.tui.stage import Stage
 from inspector.tui.workspace import Workspace
 from inspector.views import log_views

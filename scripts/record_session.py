@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 
-from inspector.core.commands import FetchCard, FollowMode, Json, SendTurn, Turn
+from inspector.core.commands import FetchCard, FollowMode, SendTurn, Turn
 from inspector.core.entries import Log
 from inspector.core.saved.recording import encode_entry
 from inspector.core.session import Session
@@ -15,6 +15,7 @@ from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import log_views
+from inspector.wire.json_values import Json
 
 
 async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -> Log:

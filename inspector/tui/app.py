@@ -17,8 +17,7 @@ from textual.widgets import Static
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.config import read_config
-from inspector.tui.drawing.ascii_letters import AsciiLetters, is_ascii_terminal
-from inspector.tui.drawing.theme import DARK, PLAIN, THEMES
+from inspector.tui.drawing.styles import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
 from inspector.tui.messages import SessionGiven, TargetGiven
 from inspector.tui.remembered import Look, read_look, write_look
 from inspector.tui.start import StartScreen
@@ -83,7 +82,7 @@ class InspectorApp(App[int]):
             or (self.config.symbols == "auto" and is_ascii_terminal(os.environ))
         )
         wanted = self.config.theme or self.look.theme
-        self.theme = PLAIN.name if self.no_color else wanted if wanted in THEMES else DARK.name
+        self.theme = COLOURLESS.name if self.no_color else wanted if wanted in THEMES else DARK.name
 
     def compose(self) -> ComposeResult:
         yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
@@ -147,7 +146,7 @@ class InspectorApp(App[int]):
 
     def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
         from inspector.tui.actions.showing import draw_with
-        from inspector.tui.drawing.symbols import ASCII
+        from inspector.tui.drawing.styles import ASCII
         from inspector.tui.keymap import keymap_of
         from inspector.tui.workspace import Workspace
 

@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.commands import Json
 from inspector.core.entries import Purpose
 from inspector.tui.messages import Place
 from inspector.views import data, live, mock, reading, timeline
@@ -19,6 +18,7 @@ from inspector.views.persistent import Series
 from inspector.views.problems import problem_of
 from inspector.views.reading import Readings
 from inspector.views.timeline import TaskRow, Timeline
+from inspector.wire.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)

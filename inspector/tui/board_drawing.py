@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
 from inspector.tui.composing.composer import Composer
-from inspector.tui.data import Data
+from inspector.tui.data_panel import Data
 from inspector.tui.header import Header, header_view
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.mocks.live import LiveDrawer, SaveProblems
+from inspector.tui.live_drawer import LiveDrawer, SaveProblems
 from inspector.tui.stage import Stage
-from inspector.tui.timeline import Timeline
+from inspector.tui.timeline_panel import Timeline
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace

@@ -5,9 +5,9 @@ import json
 import shlex
 from collections.abc import Iterator
 
-from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
-from inspector.wire.json_values import encode_json, text_at
+from inspector.wire.json_values import Json, encode_json, text_at
 
 # What a shell takes as one argument without complaint; a larger file is named instead.
 _MOST_BYTES = 4096

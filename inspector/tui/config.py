@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.tui.drawing.theme import THEMES
+from inspector.tui.drawing.styles import THEMES
 
 if TYPE_CHECKING:
     from inspector.wire.json_values import Json

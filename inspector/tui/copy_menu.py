@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, exchange_json, har, har_entry, httpx_script
 from inspector.wire.json_values import Json
@@ -30,11 +30,11 @@ class CopyMenu(ModalScreen[str | None]):
     ]
 
     def compose(self) -> ComposeResult:
-        line = Content.styled(" copy as ", ink.DIM)
+        line = Content.styled(" copy as ", styles.DIM)
         for key, form in FORMS.items():
-            entry = Content.assemble(" ", (key, f"{ink.KEY} bold"), " ", form, " ")
+            entry = Content.assemble(" ", (key, f"{styles.KEY} bold"), " ", form, " ")
             line += entry.stylize(Style.from_meta({"@click": f"screen.dismiss('{form}')"}))
-        yield Static(line + Content.styled("  Esc back", ink.DIM), id="forms")
+        yield Static(line + Content.styled("  Esc back", styles.DIM), id="forms")
 
     def on_mount(self) -> None:
         self.query_one(Static).auto_links = False

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 
 HINT = "text  state:working  task:91c  context:7f3  status:err  lane:push  .result.status.state=x"
 
@@ -62,7 +62,7 @@ class FilterLine(Horizontal):
         if field.value != text:
             with self.prevent(Input.Changed):
                 field.value = text
-        style = ink.BAD if problem else ink.WARN
+        style = styles.BAD if problem else styles.WARN
         self.query_one("#filter-told", Static).update(Content.styled(problem or told, style))
 
     def action_drop(self) -> None:

@@ -2,14 +2,36 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from inspector.core.entries import Entry
 from inspector.tui.board import Board
-from inspector.tui.folds import Folds
+from inspector.views.log_views import Views
 
 FRAME_SECONDS = 1 / 30
 _CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    views: Views = log_views.EMPTY
+
+    def step(self, entry: Entry) -> "Folds":
+        return Folds(log_views.step(self.views, entry))
+
+    def board(self) -> Board:
+        views = self.views
+        return Board(
+            card=views.card.card,
+            chat=views.chat.said,
+            timeline=views.timeline,
+            data=views.data,
+            exchanges=views.exchanges,
+            mock=views.mock,
+            live=views.live,
+            readings=views.readings,
+        )
 
 
 class Frames:

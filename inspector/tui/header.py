@@ -8,14 +8,13 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from inspector.core.entries import FailureKind
+from inspector.net.events import FailureKind
 from inspector.tui.board import Board
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
-from inspector.tui.mocks.fault_words import fault_words
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import fault_words, safe_line
+from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.tui.secrets.credential_words import Words
-from inspector.tui.timeline import SHORT_ID
+from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView
 from inspector.views.mock import MockView
@@ -39,11 +38,11 @@ _SIGNS = {
     Connection.FAILED: "✗",
 }
 _INKS = {
-    Connection.CONNECTING: ink.DIM,
-    Connection.REOPENED: ink.DIM,
-    Connection.CONNECTED: ink.GOOD,
-    Connection.REFUSED: ink.WARN,
-    Connection.FAILED: ink.BAD,
+    Connection.CONNECTING: styles.DIM,
+    Connection.REOPENED: styles.DIM,
+    Connection.CONNECTED: styles.GOOD,
+    Connection.REFUSED: styles.WARN,
+    Connection.FAILED: styles.BAD,
 }
 
 
@@ -107,7 +106,7 @@ class Header(Widget):
                 sign,
                 safe_line(view.target),
                 ("  ", ""),
-                (view.connection.value, ink.DIM),
+                (view.connection.value, styles.DIM),
                 *self._credentials(),
             )
         host = urlsplit(view.card.url).netloc or view.card.url
@@ -120,7 +119,7 @@ class Header(Widget):
             safe_line(host),
             *self._credentials(),
             "   ",
-            (how, ink.BAD if is_lost else ink.DIM),
+            (how, styles.BAD if is_lost else styles.DIM),
         )
 
     def _credentials(self) -> tuple[tuple[str, str], ...]:
@@ -132,10 +131,10 @@ class Header(Widget):
         beside = mock_words(self.view.mock, self.symbols, is_short=is_short)
         if self.is_live:
             words = self.symbols.live if is_short else f"{self.symbols.live} live"
-            beside += Content.styled(f"{words}  ", ink.GOOD)
+            beside += Content.styled(f"{words}  ", styles.GOOD)
         if self.view.context_id is None:
-            return beside + Content.styled("no context yet", ink.DIM)
-        parts = [("ctx ", ink.DIM), (safe_line(self.view.context_id)[:SHORT_ID], ink.ACCENT)]
+            return beside + Content.styled("no context yet", styles.DIM)
+        parts = [("ctx ", styles.DIM), (safe_line(self.view.context_id)[:SHORT_ID], styles.ACCENT)]
         if self.view.state is not None:
             sign = state_sign(self.symbols, self.view.state)
             name = state_name(self.view.state)
@@ -148,18 +147,18 @@ def mock_words(mock: MockView, symbols: Symbols, *, is_short: bool) -> Content:
     if mock.model is None:
         return Content("")
     flows = f"{mock.model.flows} flow{'' if mock.model.flows == 1 else 's'}"
-    said = ("mock" if is_short else f"mock, {flows}", ink.DIM)
+    said = ("mock" if is_short else f"mock, {flows}", styles.DIM)
     if mock.reload is not None:
-        said = (flows if is_short else f"reloaded, {flows}", ink.GOOD)
+        said = (flows if is_short else f"reloaded, {flows}", styles.GOOD)
     if mock.reload is not None and mock.reload.problems:
-        said = ("not reloaded", ink.BAD)
+        said = ("not reloaded", styles.BAD)
     if not mock.is_listening:
-        said = ("mock gone", ink.BAD)
+        said = ("mock gone", styles.BAD)
     armed = mock.live_faults
     faults = f"{len(armed)} fault{'' if len(armed) == 1 else 's'}"
     if len(armed) == 1 and not is_short:
         faults = fault_words(armed[0])
-    warning = (f"  {symbols.warning} {faults}" if armed else "", ink.WARN)
+    warning = (f"  {symbols.warning} {faults}" if armed else "", styles.WARN)
     return Content.assemble(said, warning, "  " if is_short else "   ")
 
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import GROUPS, group_of, shown
@@ -47,9 +47,11 @@ class HelpScreen(ModalScreen[None]):
 
 def help_text(keymap: Keymap) -> Content:
     """Return all keys by group, after what is wrong in the user's own."""
-    lines = [Content.styled(safe_line(problem), ink.WARN) for problem in keymap.problems]
+    lines = [Content.styled(safe_line(problem), styles.WARN) for problem in keymap.problems]
     lines += [Content("")] if lines else []
-    lines += [Content.styled("outside · inside the composer; all of them in the palette", ink.DIM)]
+    lines += [
+        Content.styled("outside · inside the composer; all of them in the palette", styles.DIM)
+    ]
     for group in dict.fromkeys(GROUPS.values()):
         keys = [key for key in keymap.keys if group_of(key) == group]
         rows = [
@@ -69,7 +71,9 @@ def _title(text: str) -> Content:
 
 
 def _row(name: str, text: str, control: str = "") -> Content:
-    keys = Content.assemble((name.ljust(_KEY_WIDTH - 6), ink.KEY), (control.ljust(6), ink.KEY))
+    keys = Content.assemble(
+        (name.ljust(_KEY_WIDTH - 6), styles.KEY), (control.ljust(6), styles.KEY)
+    )
     return keys + Content(text)
 
 

@@ -8,7 +8,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 from inspector.tui.keys import KEYS, Key, action_of, shown
 
 
@@ -59,7 +59,7 @@ class KeyBar(Widget):
             return Content("")
         key = self._key("next_trouble")
         badge = Content.assemble(
-            (f" {shown(key.letters)}", f"{ink.KEY} bold"), (f" {self.found} wrong ", ink.BAD)
+            (f" {shown(key.letters)}", f"{styles.KEY} bold"), (f" {self.found} wrong ", styles.BAD)
         )
         return badge.stylize(Style.from_meta({"@click": action_of(key.name)}))
 
@@ -67,7 +67,9 @@ class KeyBar(Widget):
         """Return as many keys as have room, in the order of the table."""
         bar = Content("")
         for name, label, action in self._entries():
-            entry = Content.assemble(" ", (name, f"{ink.KEY} bold"), " ", (label, ink.DIM), " ")
+            entry = Content.assemble(
+                " ", (name, f"{styles.KEY} bold"), " ", (label, styles.DIM), " "
+            )
             if bar.cell_length + entry.cell_length > room:
                 break
             bar += entry.stylize(Style.from_meta({"@click": action})) if action else entry

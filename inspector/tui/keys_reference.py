@@ -1,7 +1,7 @@
 """The reference page of keys, config file and themes, written from the tables that the app uses."""
 
 from inspector.tui.config import FILE, SYMBOLS
-from inspector.tui.drawing.theme import THEMES
+from inspector.tui.drawing.styles import THEMES
 from inspector.tui.keys import GROUPS, KEYS, Key, group_of, shown
 
 _HEAD = f"""# Keys, config and themes of the terminal app

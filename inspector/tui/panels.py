@@ -5,7 +5,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 
 PANELS = ("conversation", "timeline", "data", "wire")
 _AREAS = (*PANELS, "compose", "filter", "save")
@@ -34,7 +34,7 @@ class TabBar(Widget):
     def render(self) -> Content:
         bar = Content("")
         for number, name in enumerate(PANELS, 1):
-            style = f"{ink.KEY} bold reverse" if name == self.active else ink.DIM
+            style = f"{styles.KEY} bold reverse" if name == self.active else styles.DIM
             count = dict(self.news).get(name, 0)
             badge = f" +{count}" if count else ""
             tab = Content.styled(f" {number} {name.capitalize()}{badge} ", style)

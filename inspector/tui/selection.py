@@ -8,7 +8,7 @@ from inspector.core.entries import RequestSent
 from inspector.core.requests import TURNS
 from inspector.tui.composing.composer import Composer
 from inspector.tui.stage import Stage
-from inspector.tui.wire import Wire
+from inspector.tui.wire_panel import Wire
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace

@@ -9,10 +9,10 @@ from textual.widget import Widget
 
 from inspector.tui.board import Board
 from inspector.tui.board_filter import BoardFilter, FilteredBoard
-from inspector.tui.conversation import Conversation
-from inspector.tui.data import Data
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.data_panel import Data
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.symbols import UNICODE, Symbols
+from inspector.tui.drawing.styles import UNICODE, Symbols
 from inspector.tui.filter_line import FilterLine
 from inspector.tui.found import FoundCount
 from inspector.tui.layout import Layout
@@ -20,8 +20,8 @@ from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar, panel_of
 from inspector.tui.room import Room
 from inspector.tui.save_line import SaveLine
-from inspector.tui.timeline import Timeline
-from inspector.tui.wire import Wire
+from inspector.tui.timeline_panel import Timeline
+from inspector.tui.wire_panel import Wire
 from inspector.views.exchanges import find
 from inspector.views.exports import curl
 from inspector.views.filters import BadFilter, parse_filter

@@ -20,19 +20,18 @@ from inspector.core.session import Session
 from inspector.settings import Connection
 from inspector.tui.board import Board
 from inspector.tui.board_drawing import draw_board
-from inspector.tui.cards.card_memory import CardMemory
+from inspector.tui.card_screen import CardMemory
 from inspector.tui.composing.composer import Composer, waiting_text
 from inspector.tui.composing.prompt import Prompt
 from inspector.tui.composing.raw_body import RawBody
+from inspector.tui.data_panel import TraceWanted
 from inspector.tui.frames import Frames
 from inspector.tui.header import Header, HeaderView
 from inspector.tui.key_bar import Area, KeyBar
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
+from inspector.tui.live_drawer import LiveDrawer, MockDesk, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
-from inspector.tui.mocks.live import LiveDrawer, SaveProblems
-from inspector.tui.mocks.mock_desk import MockDesk
-from inspector.tui.mocks.trace import TraceWanted
 from inspector.tui.panels import PANELS, panel_of
 from inspector.tui.running_app import end_workers
 from inspector.tui.save_line import SaveLine

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def screen(workspace: "Workspace") -> None:
-    from inspector.tui.mocks.faults import FaultsScreen
+    from inspector.tui.faults_screen import FaultsScreen
 
     client = workspace.desk.client if workspace.desk is not None else None
     faults = FaultsScreen(workspace.board.mock, client)

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from inspector.tui.data import Data
+from inspector.tui.data_panel import Data
 from inspector.tui.header import Header
-from inspector.tui.mocks.live import LiveDrawer
+from inspector.tui.live_drawer import LiveDrawer
 from inspector.tui.panels import panel_of
 from inspector.tui.stage import Stage
 

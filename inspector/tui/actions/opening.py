@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
-from inspector.tui.data import Data
+from inspector.tui.data_panel import Data
 from inspector.tui.running_app import app_of
 from inspector.tui.save_line import SaveLine
 from inspector.tui.stage import Stage
-from inspector.tui.wire import Wire
+from inspector.tui.wire_panel import Wire
 from inspector.views.exchanges import Exchange, find
 from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
 
@@ -21,13 +21,13 @@ NOTHING = "nothing is selected"
 
 
 async def pager(workspace: "Workspace") -> None:
-    from inspector.tui.external_viewer import pager_of
+    from inspector.tui.external_programs import pager_of
 
     await _view(workspace, lambda: pager_of(os.environ))
 
 
 async def editor(workspace: "Workspace") -> None:
-    from inspector.tui.external_editor import editor_of
+    from inspector.tui.external_programs import editor_of
 
     await _view(workspace, lambda: editor_of(os.environ))
 
@@ -47,7 +47,7 @@ def save(workspace: "Workspace") -> None:
 
 
 async def _view(workspace: "Workspace", command: Callable[[], list[str]]) -> None:
-    from inspector.tui.external_viewer import view_outside, visible
+    from inspector.tui.external_programs import view_outside, visible
 
     found = _selected(workspace)
     if found is None:

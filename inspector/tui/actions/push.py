@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def screen(workspace: "Workspace") -> None:
     """Open the receiver if it is closed, and show what it got; turns register it from now on."""
-    from inspector.tui.pushes.push import PushScreen
+    from inspector.tui.push_screen import PushScreen
 
     def set_registers(registers: bool) -> None:
         options = composer.options

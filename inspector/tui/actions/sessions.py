@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def screen(workspace: "Workspace") -> None:
     """Show the saved sessions, and reopen the one that is chosen."""
     from inspector.folders import sessions_folder
-    from inspector.tui.saved.sessions import SessionsScreen
+    from inspector.tui.sessions_screen import SessionsScreen
 
     def after(chosen: "Path | None") -> None:
         if chosen is None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.commands import FetchCard
 from inspector.tui.composing.composer import Composer
-from inspector.tui.drawing.symbols import ASCII, UNICODE, Symbols
-from inspector.tui.drawing.theme import THEMES
+from inspector.tui.drawing.styles import ASCII, THEMES, UNICODE, Symbols
 from inspector.tui.header import Header
 from inspector.tui.layout import Layout
 from inspector.tui.panels import PANELS
@@ -59,7 +58,7 @@ def wire(workspace: "Workspace") -> None:
 
 
 def card(workspace: "Workspace") -> None:
-    from inspector.tui.cards.card import CardScreen
+    from inspector.tui.card_screen import CardScreen
 
     memory = workspace.cards
     screen = CardScreen(

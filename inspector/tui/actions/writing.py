@@ -57,7 +57,7 @@ async def raw(workspace: "Workspace") -> None:
 
 async def editor(workspace: "Workspace") -> None:
     """Edit the text, or the raw body, in the user's own editor."""
-    from inspector.tui.external_editor import edit_outside, editor_of
+    from inspector.tui.external_programs import edit_outside, editor_of
 
     composer = workspace.query_one(Composer)
     await composer.settle()

@@ -24,9 +24,8 @@ from inspector.tui.composing.raw_body import RawBody, body_of, fields_of, follow
 from inspector.tui.composing.slot_values import Hint
 from inspector.tui.composing.slots_table import SlotsTable
 from inspector.tui.composing.turn_options import TurnOptions
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.quantities import duration
-from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import duration, safe_line
 from inspector.tui.messages import TurnComposed
 from inspector.views.chat import Offer
 from inspector.views.exchanges import Exchange
@@ -242,7 +241,9 @@ class Composer(VerticalGroup):
 
     def watch_waiting(self) -> None:
         if self.is_mounted:
-            title = Content.styled(self.waiting, ink.WARN) if self.waiting else Content("5 Compose")
+            title = (
+                Content.styled(self.waiting, styles.WARN) if self.waiting else Content("5 Compose")
+            )
             self.query_one("#writing").border_title = title
 
     def _update(self) -> None:
@@ -252,7 +253,7 @@ class Composer(VerticalGroup):
         turn = self.turn()
         line = raw_line(turn) if self.is_raw else options_line(self.options, turn)
         if not self.is_raw and turn.text != self.prompt.text.strip():
-            line = Content.assemble(("sends ", ink.DIM), safe_line(turn.text), "  ") + line
+            line = Content.assemble(("sends ", styles.DIM), safe_line(turn.text), "  ") + line
         self.query_one("#options", Static).update(line, layout=False)
         if self.drawer.is_open:
             self.drawer.show(turn, self.options)

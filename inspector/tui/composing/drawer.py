@@ -20,7 +20,7 @@ from inspector.tui.composing.parts_table import PartsTable
 from inspector.tui.composing.preview import preview
 from inspector.tui.composing.slots_table import SlotsTable
 from inspector.tui.composing.turn_options import TurnOptions
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 
 # Each page by its id, with its tab's word and the name of the key that opens it.
 PAGES = {
@@ -41,10 +41,10 @@ class DrawerTabs(Widget):
     def render(self) -> Content:
         bar = Content("")
         for (page, (title, action)), count in zip(PAGES.items(), self.counts, strict=True):
-            style = f"{ink.KEY} bold reverse" if page == self.page else ink.DIM
+            style = f"{styles.KEY} bold reverse" if page == self.page else styles.DIM
             tab = Content.styled(f" {title}{f' {count}' if count else ''} ", style)
             bar += tab.stylize(Style.from_meta({"@click": f"screen.do('{action}')"})) + " "
-        note = Content.styled("^PgDn next page  Esc back", ink.DIM)
+        note = Content.styled("^PgDn next page  Esc back", styles.DIM)
         gap = self.content_size.width - bar.cell_length - note.cell_length
         return bar + " " * gap + note if gap > 0 else bar
 

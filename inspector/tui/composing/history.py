@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inspector.core.commands import Json, Turn
+from inspector.core.commands import Turn
 from inspector.core.entries import RequestSent
 from inspector.core.requests import TURNS, compose_params, read_sent_turn
 from inspector.views.exchanges import Exchange
+from inspector.wire.json_values import Json
 
 
 class History:

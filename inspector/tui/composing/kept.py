@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.core.commands import Json, Turn
+from inspector.core.commands import Turn
 from inspector.core.saved.targets import Targets, decode_turn, encode_turn
-from inspector.tui.conversation import value_text
-from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.safe_text import safe_line, value_text
+from inspector.wire.json_values import Json
 
 Slots = Mapping[str, Json]
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.core.commands import Json
 from inspector.core.project import DomainSlot, has_domain, read_slot_domain
 from inspector.errors import UsageError
 from inspector.tui.composing.slot_values import Hint, ValueKind, kind_of
-from inspector.tui.conversation import value_text
+from inspector.tui.drawing.safe_text import value_text
 from inspector.tui.running_app import app_of
+from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace

@@ -10,7 +10,6 @@ from textual.message import Message
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input
 
-from inspector.core.commands import Json
 from inspector.tui.composing.slot_values import (
     NO_HINT,
     BadValue,
@@ -20,6 +19,7 @@ from inspector.tui.composing.slot_values import (
     kind_of,
     parse_value,
 )
+from inspector.wire.json_values import Json
 
 
 class PairLine(HorizontalGroup):

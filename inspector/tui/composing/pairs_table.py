@@ -9,9 +9,9 @@ from textual.containers import VerticalGroup, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input
 
-from inspector.core.commands import Json
 from inspector.tui.composing.pair_line import PairLine
 from inspector.tui.composing.slot_values import Hint, typed_for
+from inspector.wire.json_values import Json
 
 
 class PairsTable(VerticalGroup):

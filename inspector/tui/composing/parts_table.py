@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Button, Input, Static
 
-from inspector.core.commands import Json
 from inspector.core.requests import read_part
 from inspector.errors import UsageError
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.part_names import part_name
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import part_name
+from inspector.wire.json_values import Json
 
 # A file that is larger blocks the screen while it is encoded; `send --part` takes it.
 MOST_BYTES = 32 * 1024 * 1024
@@ -32,7 +32,7 @@ class PartLine(HorizontalGroup):
 
     def compose(self) -> ComposeResult:
         kind, name, size = part_name(self.part)
-        label = Content.assemble((kind.ljust(6), ink.DIM), name, ("  " + size, ink.DIM))
+        label = Content.assemble((kind.ljust(6), styles.DIM), name, ("  " + size, styles.DIM))
         yield Static(label, classes="part", markup=False)
         yield Button("remove", compact=True)
 
@@ -97,7 +97,7 @@ class PartsTable(VerticalGroup):
             self.post_message(self.Edited())
 
     def _tell(self, problem: str) -> None:
-        self.query_one("#attach-problem", Static).update(Content.styled(problem, ink.BAD))
+        self.query_one("#attach-problem", Static).update(Content.styled(problem, styles.BAD))
 
 
 class PathSuggester(Suggester):

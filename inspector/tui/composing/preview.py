@@ -5,13 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.core.commands import Json, SlotShape, Turn
+from inspector.core.commands import SlotShape, Turn
 from inspector.core.requests import compose_params
-from inspector.tui.conversation import value_text
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.part_names import abridged
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.wire.json_values import list_at, object_at
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import abridged, safe_line, value_text
+from inspector.wire.json_values import Json, list_at, object_at
 from inspector.wire.slots import Seeding, seedings, strip_markers
 from inspector.wire.v0_3 import texts
 
@@ -35,7 +33,7 @@ def preview(turn: Turn) -> Content:
         lines.append(_line("agent reads", left or "no text: slots alone"))
     lines += [_line(place, _compact(value)) for place, value in _places(params) if value]
     lines += [_line("header", safe_line(f"{name}: {value}")) for name, value in turn.headers]
-    return Content("\n").join(lines) if lines else Content.styled("nothing yet", ink.DIM)
+    return Content("\n").join(lines) if lines else Content.styled("nothing yet", styles.DIM)
 
 
 def verdicts(found: Sequence[Seeding]) -> list[str]:
@@ -80,4 +78,4 @@ def _compact(value: Json) -> str:
 
 
 def _line(label: str, text: str) -> Content:
-    return Content.assemble((label.ljust(_LABEL_WIDTH), ink.DIM), text)
+    return Content.assemble((label.ljust(_LABEL_WIDTH), styles.DIM), text)

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.commands import Json
-from inspector.tui.conversation import value_text
+from inspector.tui.drawing.safe_text import value_text
+from inspector.wire.json_values import Json
 
 
 class ValueKind(StrEnum):

@@ -17,7 +17,7 @@ from inspector.core.commands import Turn
 from inspector.core.saved.targets import Targets, change_targets, read_targets
 from inspector.errors import UsageError
 from inspector.tui.composing.kept import Kept, forget, keep, kept_for, matching
-from inspector.tui.drawing import ink
+from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
 
 _NAME_WIDTH = 20
@@ -114,14 +114,14 @@ class SnippetsScreen(ModalScreen[Kept | None]):
         self._tell(self._problem or ("" if self._shown else empty))
 
     def _tell(self, text: str) -> None:
-        self.query_one("#snippets-note", Static).update(Content.styled(text, ink.DIM))
+        self.query_one("#snippets-note", Static).update(Content.styled(text, styles.DIM))
 
 
 def _line(one: Kept) -> Content:
     what = "turn" if one.turn is not None else "slots"
     if one.is_new:
         return Content.assemble(
-            ("+ ", ink.GOOD), f"keep the {what} as ", (safe_line(one.name), "bold")
+            ("+ ", styles.GOOD), f"keep the {what} as ", (safe_line(one.name), "bold")
         )
     name = safe_line(one.name).ljust(_NAME_WIDTH)
-    return Content.assemble("  ", (name, "bold"), (what.ljust(7), ink.DIM), one.summary)
+    return Content.assemble("  ", (name, "bold"), (what.ljust(7), styles.DIM), one.summary)

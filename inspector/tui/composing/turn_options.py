@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.wire.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from inspector.core.credentials import header_of, token_expiry, with_header
-from inspector.core.entries import Headers
 from inspector.core.session import Session
+from inspector.net.events import Headers
 from inspector.settings import Connection, Mint
 from inspector.tui.board import Board
-from inspector.tui.drawing.quantities import span
+from inspector.tui.drawing.safe_text import span
 from inspector.tui.secrets.credential_words import Words, words_of
 from inspector.views.problems import RefusalKind, refusal_of
 from inspector.wire.card import BEARER, Scheme, wanted_scheme, wants_credentials

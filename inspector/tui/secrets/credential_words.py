@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.quantities import span
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import span
 
 # From here on a token's end is worth a colour.
 SOON_SECONDS = 30.0
@@ -14,7 +14,7 @@ class Words:
     """A text and the style it is drawn in; "" tells nothing."""
 
     text: str = ""
-    style: str = ink.DIM
+    style: str = styles.DIM
 
 
 def words_of(left_seconds: float | None) -> Words:
@@ -22,6 +22,6 @@ def words_of(left_seconds: float | None) -> Words:
     if left_seconds is None:
         return Words()
     if left_seconds <= 0:
-        return Words("token expired · K renews", ink.BAD)
+        return Words("token expired · K renews", styles.BAD)
     is_soon = left_seconds < SOON_SECONDS
-    return Words(f"token expires in {span(left_seconds)}", ink.WARN if is_soon else ink.DIM)
+    return Words(f"token expires in {span(left_seconds)}", styles.WARN if is_soon else styles.DIM)

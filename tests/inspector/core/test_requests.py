@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import FollowMode, SlotShape, Turn
-from inspector.core.entries import Headers, Purpose, RequestSent
+from inspector.core.entries import Purpose, RequestSent
 from inspector.core.requests import compose_params, read_sent_turn, read_to_end, read_user_file
 from inspector.errors import UsageError
+from inspector.net.events import Headers
 from inspector.wire.v0_3 import encode_request
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -23,7 +23,6 @@ from inspector.core.entries import (
     Channel,
     Entry,
     Failed,
-    FailureKind,
     FrameReceived,
     Log,
     RequestSent,
@@ -33,7 +32,16 @@ from inspector.core.entries import (
 from inspector.core.exchanger import Limits
 from inspector.core.session import Session
 from inspector.core.target import Target, parse_target
-from inspector.net.events import Broken, Chunk, Ended, NetEvent, Outgoing, Sending, Started
+from inspector.net.events import (
+    Broken,
+    Chunk,
+    Ended,
+    FailureKind,
+    NetEvent,
+    Outgoing,
+    Sending,
+    Started,
+)
 
 CARD = json.dumps({"name": "A", "url": "http://agent.test/rpc"}).encode()
 EVENT_STREAM = "text/event-stream"

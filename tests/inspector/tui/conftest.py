@@ -27,8 +27,8 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.core.commands import Json
 from inspector.tui.app import InspectorApp
+from inspector.wire.json_values import Json
 
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.01

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.tui.app import InspectorApp
-from inspector.tui.conversation import Conversation
+from inspector.tui.conversation_panel import Conversation
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 

@@ -8,12 +8,18 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from inspector.tui.conversation import Conversation
-from inspector.tui.drawing.block import Block, Line, lay_out, nearest
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.pile import ListPile
-from inspector.tui.drawing.redraw import Drawn, redraw
-from inspector.tui.drawing.theme import DARK
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.drawing.block_list import (
+    Block,
+    BlockList,
+    Drawn,
+    Line,
+    ListPile,
+    lay_out,
+    nearest,
+    redraw,
+)
+from inspector.tui.drawing.styles import DARK
 from inspector.tui.messages import Place
 from inspector.views.chat import Said
 from inspector.views.persistent import Series

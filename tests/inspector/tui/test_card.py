@@ -25,10 +25,10 @@ from inspector.folders import cards_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
 from inspector.tui.board import Board
-from inspector.tui.cards.card import CardScreen
+from inspector.tui.card_screen import CardScreen
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.json_ink import ink_json
+from inspector.tui.drawing.json_lines import ink_json
 from inspector.tui.workspace import Workspace
 from inspector.views.card import EMPTY, step
 from inspector.views.reading import read_log

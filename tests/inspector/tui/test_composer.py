@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
-from inspector.core.commands import Json, SlotShape, Turn
+from inspector.core.commands import SlotShape, Turn
 from inspector.core.saved.recording import encode_entry
 from inspector.core.saved.session_store import find_session
 from inspector.demo import serve_bank
@@ -20,7 +20,7 @@ from inspector.tui.composing.composer import Composer
 from inspector.tui.composing.pair_line import PairLine
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.workspace import Workspace
-from inspector.wire.json_values import at, object_at, parse_json, text_at
+from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent

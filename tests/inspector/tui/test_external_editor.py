@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.errors import UsageError
-from inspector.tui.external_editor import editor_of
+from inspector.tui.external_programs import editor_of
 from inspector.wire.json_values import at
 
 if TYPE_CHECKING:

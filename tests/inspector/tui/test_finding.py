@@ -10,16 +10,16 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from inspector.core.entries import Entry, Failed, FailureKind
+from inspector.core.entries import Entry, Failed
 from inspector.core.saved.recording import decode_entries
+from inspector.net.events import FailureKind
 from inspector.tui.app import InspectorApp
-from inspector.tui.conversation import Conversation
-from inspector.tui.data import Data
-from inspector.tui.drawing.block import Block, Line, passing
-from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.data_panel import Data
+from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.stage import Stage
-from inspector.tui.timeline import Timeline
+from inspector.tui.timeline_panel import Timeline
 from inspector.tui.workspace import Workspace
 
 pytestmark = pytest.mark.anyio

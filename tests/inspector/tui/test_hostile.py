@@ -13,11 +13,10 @@ from textual.pilot import Pilot
 from inspector.core.entries import Purpose
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
-from inspector.tui.conversation import Conversation
-from inspector.tui.drawing.block import Block
-from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.drawing.block_list import Block, BlockList
 from inspector.tui.header import Connection, Header
-from inspector.tui.timeline import Timeline
+from inspector.tui.timeline_panel import Timeline
 from inspector.tui.workspace import Workspace
 from inspector.views.exports import exchange_bytes
 from inspector.wire.json_values import Json

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from inspector.tui.drawing.ascii_letters import is_ascii_terminal, to_ascii
+from inspector.tui.drawing.styles import is_ascii_terminal, to_ascii
 from inspector.tui.layout import LEAST, MOST, Layout, parse_layout
 from inspector.tui.remembered import FILE, Look, read_look, write_look
 from inspector.wire.json_values import Json

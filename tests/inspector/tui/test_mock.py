@@ -19,10 +19,10 @@ from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.faults_screen import FaultsScreen
 from inspector.tui.header import Header
-from inspector.tui.mocks.faults import FaultsScreen
-from inspector.tui.mocks.live import LiveDrawer, SaveProblems
-from inspector.tui.pushes.push import PushScreen
+from inspector.tui.live_drawer import LiveDrawer, SaveProblems
+from inspector.tui.push_screen import PushScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:

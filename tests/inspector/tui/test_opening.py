@@ -24,8 +24,8 @@ from inspector.core.entries import (
 from inspector.errors import UsageError
 from inspector.tui import app as app_module
 from inspector.tui.app import InspectorApp
-from inspector.tui.data import Data
-from inspector.tui.external_viewer import pager_of, view_outside, visible
+from inspector.tui.data_panel import Data
+from inspector.tui.external_programs import pager_of, view_outside, visible
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from inspector.core.entries import Channel
-from inspector.tui.drawing.block import Block, Line
-from inspector.tui.drawing.pile import ListPile, Pile
-from inspector.tui.drawing.task_pile import TaskPile
+from inspector.tui.drawing.block_list import Block, Line, ListPile, Pile
 from inspector.tui.messages import Place
+from inspector.tui.timeline_panel import TaskPile
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity

@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.prompt import Prompt
-from inspector.tui.conversation import Conversation
-from inspector.tui.data import Data
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.data_panel import Data
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.timeline import Timeline
-from inspector.tui.wire import Wire
+from inspector.tui.timeline_panel import Timeline
+from inspector.tui.wire_panel import Wire
 from inspector.tui.workspace import Workspace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("TUI-1")]

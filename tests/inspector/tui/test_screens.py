@@ -10,8 +10,9 @@ from typing import TypeAlias
 import pytest
 from textual.pilot import Pilot
 
-from inspector.core.entries import Entry, Failed, FailureKind
+from inspector.core.entries import Entry, Failed
 from inspector.core.saved.recording import decode_entries
+from inspector.net.events import FailureKind
 from inspector.tui.workspace import Workspace
 
 LOGS = Path(__file__).parent / "logs"

@@ -14,10 +14,8 @@ from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
 from inspector.tui.copy_menu import CopyMenu
-from inspector.tui.drawing.symbols import UNICODE
-from inspector.tui.saved.compared import ComparedScreen
-from inspector.tui.saved.session_rows import compared_blocks
-from inspector.tui.saved.sessions import SessionsScreen
+from inspector.tui.drawing.styles import UNICODE
+from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen, compared_blocks
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 

@@ -18,8 +18,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.copy_menu import FORMS, CopyMenu
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.saved.compared import ComparedScreen
-from inspector.tui.saved.sessions import SessionsScreen
+from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:

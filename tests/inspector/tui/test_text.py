@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tui.drawing.json_tree import DEEPEST, WIDEST, tree
-from inspector.tui.drawing.payload import MOST_BYTES, body_lines
-from inspector.tui.drawing.quantities import duration, size
-from inspector.tui.drawing.safe_text import MOST_CHARACTERS, safe, safe_line
-from inspector.tui.drawing.symbols import ASCII, UNICODE, state_name, state_sign
+from inspector.tui.drawing.json_lines import DEEPEST, MOST_BYTES, WIDEST, body_lines, tree
+from inspector.tui.drawing.safe_text import MOST_CHARACTERS, duration, safe, safe_line, size
+from inspector.tui.drawing.styles import ASCII, UNICODE, state_name, state_sign
 from inspector.wire.json_values import Json
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.cli_turn import add_turn
-from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
 from inspector.headless.turn_flags import read_turn
 from inspector.tui.command_lines import send_command, task_command
@@ -17,6 +17,7 @@ from inspector.tui.composing.preview import preview
 from inspector.tui.composing.slot_values import BadValue, ValueKind, parse_value
 from inspector.tui.composing.turn_options import TurnOptions
 from inspector.tui.keys import KEYS, bindings, shown
+from inspector.wire.json_values import Json
 
 
 @pytest.mark.req("COMP-1a")

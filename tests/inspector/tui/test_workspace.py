@@ -10,14 +10,14 @@ from textual.widgets import Input
 from inspector.core.commands import FollowMode
 from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent
 from inspector.tui.app import InspectorApp
-from inspector.tui.cards.card import CardScreen
+from inspector.tui.card_screen import CardScreen
 from inspector.tui.composing.composer import Composer
-from inspector.tui.conversation import Conversation
-from inspector.tui.data import Data
+from inspector.tui.conversation_panel import Conversation
+from inspector.tui.data_panel import Data
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import Connection, Header
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.timeline import Timeline
+from inspector.tui.timeline_panel import Timeline
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
 

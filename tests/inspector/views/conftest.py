@@ -10,7 +10,6 @@ from inspector.core.entries import (
     Channel,
     Entry,
     Failed,
-    FailureKind,
     FrameReceived,
     Purpose,
     PushReceived,
@@ -19,6 +18,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
+from inspector.net.events import FailureKind
 
 
 class Script:

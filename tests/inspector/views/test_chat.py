@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.entries import FailureKind, Purpose
+from inspector.core.entries import Purpose
+from inspector.net.events import FailureKind
 from inspector.views import timeline
 from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
 from inspector.views.outcomes import turns_of

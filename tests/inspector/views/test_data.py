@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from inspector.core.entries import FailureKind, Purpose
+from inspector.core.entries import Purpose
+from inspector.net.events import FailureKind
 from inspector.views.data import EMPTY, DataView, SlotChange, SlotRow, compare, step
 from inspector.views.reading import read_log
 

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.core.entries import (
-    Channel,
-    Entry,
-    FailureKind,
-    Purpose,
-    PushReceived,
-    PushVerdict,
-    RequestSent,
-)
+from inspector.core.entries import Channel, Entry, Purpose, PushReceived, PushVerdict, RequestSent
 from inspector.core.saved.recording import decode_entries
+from inspector.net.events import FailureKind
 from inspector.views import log_views
 from inspector.views.exports import har
 from inspector.wire.json_values import Json, at, list_at

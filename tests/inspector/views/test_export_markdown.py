@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.core.entries import FailureKind
+from inspector.net.events import FailureKind
 from inspector.views import log_views
 from inspector.views.session_exports import markdown
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.core.entries import Channel, Entry, FailureKind, Purpose, PushVerdict
+from inspector.core.entries import Channel, Entry, Purpose, PushVerdict
+from inspector.net.events import FailureKind
 from inspector.views import log_views
 from inspector.views.filtered import (
     FilteredExchanges,

@@ -13,7 +13,6 @@ from inspector.core.entries import (
     Channel,
     Entry,
     Failed,
-    FailureKind,
     FrameReceived,
     Purpose,
     PushReceived,
@@ -22,6 +21,7 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
+from inspector.net.events import FailureKind
 from inspector.views import card, chat, data, exchanges, log_views, reading, timeline
 
 VIEWS: list[Any] = [card, chat, data, exchanges, timeline]

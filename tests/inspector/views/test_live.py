@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from inspector.core.entries import FailureKind, Purpose
+from inspector.core.entries import Purpose
 from inspector.core.live_replay import CONTEXT_PREFIX
+from inspector.net.events import FailureKind
 from inspector.views import log_views, reading
 from inspector.views.live import LiveView, compare_last
 from inspector.views.outcomes import Change

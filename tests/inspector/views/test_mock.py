@@ -8,12 +8,12 @@ import pytest
 from inspector.core.entries import (
     Channel,
     Entry,
-    FailureKind,
     FrameReceived,
     Purpose,
     RequestSent,
     ResponseStarted,
 )
+from inspector.net.events import FailureKind
 from inspector.views import mock
 from inspector.views.mock import MockView
 from inspector.wire.mock_admin import Model, Reload

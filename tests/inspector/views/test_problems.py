@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.core.entries import Channel, FailureKind, Purpose
+from inspector.core.entries import Channel, Purpose
+from inspector.net.events import FailureKind
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import Problem, ProblemKind, problem_of
 from inspector.views.reading import read_log

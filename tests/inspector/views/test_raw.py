@@ -3,7 +3,7 @@
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from inspector.core.entries import FailureKind
+from inspector.net.events import FailureKind
 from inspector.views.exchanges import EMPTY, Exchange, step
 from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
 from inspector.views.reading import read_log

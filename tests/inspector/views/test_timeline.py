@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.core.entries import Channel, FailureKind, Purpose
+from inspector.core.entries import Channel, Purpose
+from inspector.net.events import FailureKind
 from inspector.views.reading import read_log
 from inspector.views.timeline import EMPTY, Timeline, step
 

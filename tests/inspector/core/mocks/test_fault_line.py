@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.core.commands import Json
 from inspector.core.mock_client import parse, spell, suggest
 from inspector.errors import UsageError
+from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import FaultKind, Parameter
 
 DELAY = FaultKind(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from inspector.core.commands import FetchCard, SendTurn, Turn
-from inspector.core.entries import Failed, FailureKind, Log, Purpose, RequestSent, ResponseEnded
+from inspector.core.entries import Failed, Log, Purpose, RequestSent, ResponseEnded
 from inspector.core.live_replay import CONTEXT_PREFIX, LiveReplay, changes
 from inspector.core.mock_client import MockClient
 from inspector.core.session import Session
 from inspector.core.target import parse_target
+from inspector.net.events import FailureKind
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 

@@ -6,15 +6,9 @@ from typing import Any
 import pytest
 
 from inspector.core.commands import FollowMode, Turn
-from inspector.core.entries import (
-    Channel,
-    Entry,
-    FrameReceived,
-    Headers,
-    Purpose,
-    RequestSent,
-)
+from inspector.core.entries import Channel, Entry, FrameReceived, Purpose, RequestSent
 from inspector.core.live_replay import CONTEXT_PREFIX, Names, again, conversation, is_of_replay
+from inspector.net.events import Headers
 
 REPLAY = f"{CONTEXT_PREFIX}1"
 

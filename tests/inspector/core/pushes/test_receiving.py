@@ -20,14 +20,13 @@ from inspector.core.entries import (
 from inspector.core.exchanger import Exchanger
 from inspector.core.push_receiver import (
     BURST,
-    MAX_STRANGE_BYTES,
     RESENT_HEADER,
     STRANGERS,
     Injection,
     Receiver,
     ReceiverOptions,
 )
-from inspector.core.push_verification import TOKEN_HEADER
+from inspector.core.push_verification import MAX_STRANGE_BYTES, TOKEN_HEADER
 from inspector.core.redaction import MASK, Redactor
 from inspector.errors import UsageError
 from inspector.net.http import HttpTransport

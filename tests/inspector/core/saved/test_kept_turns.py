@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.commands import Also, FollowMode, Json, SlotShape, Turn
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.saved.targets import decode_turn, encode_turn
+from inspector.wire.json_values import Json
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 pairs = st.dictionaries(words, st.none() | st.booleans() | st.integers() | words, max_size=2)

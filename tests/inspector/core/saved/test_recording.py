@@ -8,7 +8,6 @@ from inspector.core.entries import (
     Channel,
     Entry,
     Failed,
-    FailureKind,
     FrameReceived,
     Purpose,
     RequestSent,
@@ -16,6 +15,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.saved.recording import BadRecording, decode_entries, encode_entry
+from inspector.net.events import FailureKind
 
 _stamp = (st.integers(1), st.floats(0, allow_infinity=False), st.integers(1))
 _headers = st.lists(st.tuples(st.text(), st.text())).map(tuple)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.core.entries import Failed, FailureKind, Log
+from inspector.core.entries import Failed, Log
 from inspector.core.saved.recording import cut_off, read_header, read_session
 from inspector.core.saved.session_store import session_paths
 from inspector.errors import UsageError
+from inspector.net.events import FailureKind
 
 if TYPE_CHECKING:
     from tests.inspector.core.conftest import Begin

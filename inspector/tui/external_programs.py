@@ -1,4 +1,4 @@
-"""Text in the user's own pager or editor, to be read: the terminal is theirs until they end."""
+"""Texts in the user's own editor or pager: the terminal is theirs until they end."""
 
 import asyncio
 import shlex
@@ -11,14 +11,48 @@ from textual.app import App, SuspendNotSupported
 
 from inspector.errors import UsageError
 
-_FALLBACK = "less"
+_EDITOR = "vi"
+_PAGER = "less"
 # control characters, the invisible ones that turn or join text, lone surrogates
 _UNSEEN = ("Cc", "Cf", "Cs")
 
 
+def editor_of(environment: Mapping[str, str]) -> list[str]:
+    """Return the words of the command that edits a file."""
+    chosen = environment.get("VISUAL") or environment.get("EDITOR") or _EDITOR
+    try:
+        return shlex.split(chosen)
+    except ValueError as error:
+        raise UsageError(f"$EDITOR {chosen!r}: {error}") from error
+
+
+async def edit_outside(app: App[int], content: bytes, suffix: str, editor: list[str]) -> bytes:
+    """Return `content` as the editor left it.
+
+    Exchanges go on and are logged meanwhile; nothing is drawn over the editor.
+
+    Raises:
+        UsageError: no such editor, it failed, or the terminal cannot be given away.
+    """
+    with TemporaryDirectory(prefix="a2a-inspect-") as folder:
+        path = Path(folder, f"turn{suffix}")
+        await asyncio.to_thread(path.write_bytes, content)
+        try:
+            with app.batch_update(), app.suspend():
+                process = await asyncio.create_subprocess_exec(*editor, str(path))
+                status = await process.wait()
+        except SuspendNotSupported as error:
+            raise UsageError("this terminal cannot be given to an editor") from error
+        except OSError as error:
+            raise UsageError(f"{editor[0]}: {error.strerror}") from error
+        if status != 0:
+            raise UsageError(f"{editor[0]} ended with status {status}: nothing is changed")
+        return await asyncio.to_thread(path.read_bytes)
+
+
 def pager_of(environment: Mapping[str, str]) -> list[str]:
     """Return the words of the command that shows a file page by page."""
-    chosen = environment.get("PAGER") or _FALLBACK
+    chosen = environment.get("PAGER") or _PAGER
     try:
         return shlex.split(chosen)
     except ValueError as error:

@@ -1,23 +1,139 @@
-"""The timeline's lines: a heading for each task and its updates below, drawn when in sight.
-
-What is kept of a task is how many updates it has and which of them take more than one line, so
-that a hundred thousand updates are scrolled as easily as ten.
-"""
+"""Each turn's task: its states in order, when and by which way they came, and what was odd."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from inspector.tui.drawing.block import Block, lay_out
-from inspector.tui.drawing.pile import Kept
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Kept, Line, lay_out
+from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
+from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import Place
+from inspector.views.mock import FaultMark
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Update
+from inspector.wire.findings import Finding, Severity
 
+SHORT_ID = 6
+_TIME_WIDTH = 7
+_STATE_WIDTH = 16
 # How far back an update of the same exchange is looked for.
 FARTHEST = 200
+
+
+class Timeline(BlockList):
+    """Tasks with their updates; Space closes and opens a task."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,enter", "fold", "Open or close the task", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(wraps=False, id="timeline", empty="No task yet.")
+        self.border_title = "2 Timeline"
+        self.symbols = UNICODE
+        self._folded: set[int] = set()
+        self._marks: Mapping[int, tuple[FaultMark, ...]] = {}
+        self._tasks = TaskPile(
+            heading=self._heading_block,
+            row=self._row,
+            more=lambda task: len(self._marks.get(task.exchange, ())),
+            is_closed=lambda task: task.exchange in self._folded,
+        )
+        self.pile = self._tasks
+
+    def show_timeline(self, tasks: Series[TaskRow]) -> None:
+        self.refill(lambda: self._tasks.take(tasks))
+
+    def know_marks(self, marks: Mapping[int, tuple[FaultMark, ...]]) -> None:
+        """Take which faults of a mock were armed for, or hit, which turns."""
+        before, self._marks = self._marks, marks
+        if marks is not before:
+            for exchange in [key for key, mark in marks.items() if before.get(key) != mark]:
+                self.refill(lambda exchange=exchange: self._tasks.touch(exchange))
+
+    def redraw_all(self) -> None:
+        self.refill(self._tasks.clear)
+
+    def action_fold(self) -> None:
+        if not len(self.pile):
+            return
+        heading = self._tasks.heading_of(self.cursor)
+        place = self.pile[heading].place
+        if place is not None:
+            self._folded ^= {place.exchange}
+            self.refill(lambda: self._tasks.touch(place.exchange))
+            self.cursor = heading
+
+    def _heading_block(self, task: TaskRow) -> Block:
+        lines = self._heading(task, task.exchange in self._folded)
+        return Block(Place(task.exchange, 0), lines, f"task {task.exchange}")
+
+    def _heading(self, task: TaskRow, is_closed: bool) -> tuple[Line, ...]:
+        fold = self.symbols.closed if is_closed else self.symbols.opened
+        name = safe_line(task.task_id or "")[:SHORT_ID] or "·" * SHORT_ID
+        text = Content.assemble(
+            (f"{fold} ", styles.DIM), (f"{name}  ", styles.ACCENT), (safe_line(task.title), "bold")
+        )
+        elapsed = "…" if task.elapsed_ms is None else duration(task.elapsed_ms)
+        tail = [(elapsed, styles.DIM)]
+        if task.state is not None:
+            tail.append((f" {state_sign(self.symbols, task.state)}", state_ink(task.state)))
+        marks = self._marks.get(task.exchange, ())
+        return (Line(text, tail=Content.assemble(*tail)), *map(self._mark, marks))
+
+    def _mark(self, mark: FaultMark) -> Line:
+        told = "hit" if mark.has_hit else "armed"
+        text = f"{self.symbols.warning} fault {told}: {fault_words(mark.fault)}"
+        return Line(Content.styled(text, styles.WARN), 2)
+
+    def _row(self, task: TaskRow, update: Update) -> Block:
+        when = duration(update.at_ms - task.started_ms).rjust(_TIME_WIDTH)
+        final = f" {self.symbols.final}" if update.is_final else ""
+        first = Content.assemble(
+            (f"{when}  ", styles.DIM), self._event(update), (final, "bold"), *_words(update)
+        )
+        lines = [Line(first, 1, Content.styled(_lane(update), styles.DIM))]
+        lines += [self._finding(finding) for finding in update.findings]
+        return Block(Place(update.exchange, update.seq), tuple(lines))
+
+    def _event(self, update: Update) -> Content:
+        """Return the state, or what came in its stead: a chunk of an artifact, an error."""
+        if update.kind == "artifact-update":
+            return Content.assemble((f"{self.symbols.artifact} ", styles.ACCENT), _said(update))
+        if update.state is None:
+            style = styles.BAD if update.kind == "error" else styles.PLAIN
+            sign = self.symbols.states["failed"] if update.kind == "error" else "·"
+            return Content.assemble((f"{sign} {update.kind}", style), ("  ", ""), _said(update))
+        sign, name = state_sign(self.symbols, update.state), state_name(update.state)
+        return Content.styled(f"{sign} {name}", state_ink(update.state))
+
+    def _finding(self, finding: Finding) -> Line:
+        style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
+        text = f"{self.symbols.warning} {safe_line(finding.message)}"
+        return Line(
+            Content.styled(text, style if finding.severity is not Severity.HINT else styles.DIM),
+            _TIME_WIDTH + 3,
+            Content.styled(finding.section, styles.DIM),
+        )
+
+
+def _said(update: Update) -> str:
+    return safe_line(update.text)
+
+
+def _words(update: Update) -> list[tuple[str, str]]:
+    """Return what was said along with a state, for where there is room."""
+    return [(f"  {_said(update)}", styles.DIM)] if update.state is not None and update.text else []
+
+
+def _lane(update: Update) -> str:
+    times = f"\N{MULTIPLICATION SIGN}{update.attempts} " if update.attempts > 1 else ""
+    return times + update.channel.value
 
 
 @dataclass(slots=True)

@@ -1,6 +1,8 @@
 """The saved sessions: found by a filter, reopened, named, exported, compared, deleted."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from importlib.metadata import version
 from pathlib import Path
@@ -9,23 +11,26 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.saved.recording import read_session
-from inspector.core.saved.session_store import delete_session, name_session, session_paths
+from inspector.core.saved.recording import SessionHeader, read_session
+from inspector.core.saved.session_store import delete_session, name_session, session_paths, skim
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.symbols import UNICODE, Symbols
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Line
+from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.tui.running_app import app_of
-from inspector.tui.saved.compared import ComparedScreen
-from inspector.tui.saved.session_rows import SessionRow, compared_blocks, read_row, row_block
+from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 from inspector.views.session_exports import SUFFIXES, export
 
 KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
 EMPTY = "No session is saved yet: each conversation saves itself."
 PAIR = 2
+MOST_STATES = 6
 
 
 class Asking(Enum):
@@ -36,10 +41,47 @@ class Asking(Enum):
     EXPORT = auto()
 
 
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    path: Path
+    header: SessionHeader
+    name: str
+    turns: tuple[Outcome, ...]
+
+    @property
+    def title(self) -> str:
+        """The name, else what was said first."""
+        return self.name or (self.turns[0].title if self.turns else "nothing said")
+
+    def matches(self, words: str) -> bool:
+        """Say whether each of `words` stands somewhere in the row."""
+        told = " ".join(
+            (
+                *(self.header.id, self.name, self.title, self.header.target, self.when),
+                *(state_name(turn.state) for turn in self.turns if turn.state),
+            )
+        ).casefold()
+        return all(word in told for word in words.casefold().split())
+
+    @property
+    def when(self) -> str:
+        return self.header.started.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def read_row(path: Path) -> SessionRow:
+    """Read what the row of a session shows.
+
+    Raises:
+        UsageError: the file cannot be read, or is no session.
+    """
+    skimmed = skim(path)
+    return SessionRow(path, skimmed.header, skimmed.name, turns_of(skimmed.entries))
+
+
 class SessionsScreen(Screen[Path | None]):
     """Answers the session to reopen. `current` is the one that is open now."""
 
-    CSS_PATH = "sessions.tcss"
+    CSS_PATH = "sessions_screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
         Binding("S,f9,q", "dismiss(None)", "Back", show=False),
@@ -241,3 +283,86 @@ def write_export(session: Path, file: Path) -> Path:
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
     return file.absolute()
+
+
+class ComparedScreen(Screen[None]):
+    CSS_PATH = "sessions_screen.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,c,q", "dismiss", "Back", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
+    ]
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        super().__init__()
+        self._blocks = blocks
+
+    def compose(self) -> ComposeResult:
+        yield BlockList(wraps=True, follows=False, id="compared")
+        yield Static("Esc back   ↑ ↓ turn by turn", id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        listing = self.query_one(BlockList)
+        listing.border_title = "Compared: ids and times are masked"
+        listing.open_at_start(self._blocks)
+
+
+def row_block(row: SessionRow, symbols: Symbols, *, is_marked: bool, is_open: bool) -> Block:
+    """One line: when, what, with whom; at its end how the last turns ended."""
+    count = f"{len(row.turns)} turn" + (" " if len(row.turns) == 1 else "s")
+    tail = Content.assemble(*_states(row, symbols), (f"  {count.rjust(9)}", styles.DIM))
+    text = Content.assemble(
+        ("x " if is_marked else "  ", styles.WARN),
+        (f"{row.when}  ", styles.DIM),
+        (safe_line(row.title), "bold" if row.name else ""),
+        ("  this one" if is_open else "", styles.ACCENT),
+        (f"  {safe_line(row.header.target)}", styles.DIM),
+    )
+    return Block(None, (Line(text, tail=tail),), str(row.path))
+
+
+def _states(row: SessionRow, symbols: Symbols) -> list[tuple[str, str]]:
+    return [
+        (state_sign(symbols, turn.state), state_ink(turn.state))
+        if turn.state
+        else (symbols.none, styles.DIM)
+        for turn in row.turns[-MOST_STATES:]
+    ]
+
+
+def compared_blocks(old: Path, new: Path, symbols: Symbols) -> list[Block]:
+    """The turns of two sessions, old beside new.
+
+    Raises:
+        UsageError: one of them cannot be read.
+    """
+    before, after = read_session(old), read_session(new)
+    pairs = compare_sessions(turns_of(before.whole), turns_of(after.whole))
+    others = sum(bool(pair.changes) for pair in pairs)
+    names = [one.name or one.header.id for one in (before, after)]
+    heading = Content.assemble(
+        (f"{safe_line(names[0])} → {safe_line(names[1])}", "bold"),
+        (f"   {others} of {len(pairs)} turns differ", styles.WARN if others else styles.GOOD),
+    )
+    return [Block(None, (Line(heading), Line(Content(""))))] + [
+        _pair_block(pair, symbols) for pair in pairs
+    ]
+
+
+def _pair_block(pair: ComparedTurns, symbols: Symbols) -> Block:
+    turn = pair.new or pair.old
+    assert turn is not None
+    is_same = not pair.changes
+    sign, style = ("=", styles.DIM) if is_same else ("~", styles.WARN)
+    lines = [
+        Line(
+            Content.assemble((f"{sign} ", style), (safe_line(turn.title), "bold")),
+            tail=Content.styled(state_name(turn.state), state_ink(turn.state))
+            if turn.state
+            else None,
+        )
+    ]
+    for change in pair.changes:
+        lines.append(Line(Content.styled(change.what, styles.DIM), 2))
+        lines.append(Line(Content.styled(f"- {safe_line(change.old)}", styles.BAD), 4))
+        lines.append(Line(Content.styled(f"+ {safe_line(change.new)}", styles.GOOD), 4))
+    return Block(None, (*lines, Line(Content(""))))

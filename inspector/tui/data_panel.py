@@ -1,38 +1,48 @@
 """What the selected turn brought: Rasa's fields, the slots and their changes, every DataPart."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 
-from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived
-from inspector.tui.conversation import value_text
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.block import Block, Line, passing
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.json_tree import tree
-from inspector.tui.drawing.quantities import size
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.tui.mocks.trace import TraceWanted, explanation, trace_blocks
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
+from inspector.tui.drawing.json_lines import tree
+from inspector.tui.drawing.safe_text import safe_line, size, value_text
+from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.views import mock
 from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
 from inspector.views.files import FilePart, file_of, files_in
 from inspector.views.mock import MockView
 from inspector.views.reads import result_of
+from inspector.wire.json_values import Json
+from inspector.wire.mock_admin import Move, Rule, Trace
 from inspector.wire.states import is_resting, parse_state
 
 MOST_PARTS = 50
 NEWEST_CHARACTERS = 1500
 _NAME_WIDTH = 18
 _CHANGE_INK = {
-    SlotChange.SAME: ink.PLAIN,
-    SlotChange.ADDED: ink.GOOD,
-    SlotChange.CHANGED: ink.WARN,
-    SlotChange.CLEARED: ink.BAD,
+    SlotChange.SAME: styles.PLAIN,
+    SlotChange.ADDED: styles.GOOD,
+    SlotChange.CHANGED: styles.WARN,
+    SlotChange.CLEARED: styles.BAD,
 }
+_RULE_WIDTH = 16
+_BAD_MOVES = frozenset({"Warned", "FlowCancelled", "FlowInterrupted"})
+_FLOW_MOVES = frozenset({"Step", "FlowStarted", "FlowCompleted", "FlowResumed"})
+
+
+@dataclass
+class TraceWanted(Message):
+    """The trace of the turn that is shown has not been fetched yet."""
+
+    trace_id: str
 
 
 class Data(BlockList):
@@ -148,7 +158,7 @@ class Data(BlockList):
 
     def _heading(self, turn: TurnData) -> Line:
         flow = safe_line(turn.active_flow) if turn.active_flow else "no active flow"
-        text = Content.styled(flow, "bold" if turn.active_flow else ink.DIM)
+        text = Content.styled(flow, "bold" if turn.active_flow else styles.DIM)
         if turn.state is None:
             return Line(text)
         sign = state_sign(self.symbols, turn.state)
@@ -173,7 +183,7 @@ class Data(BlockList):
         words += ["seeded"] if slot.is_seeded else []
         return Line(
             Content.assemble((f"{sign} ", style), f"{name}  ", (shown, style)),
-            tail=Content.styled(" ".join(words), ink.DIM),
+            tail=Content.styled(" ".join(words), styles.DIM),
         )
 
     def _tree(self, label: str, value: Json) -> list[Block]:
@@ -186,10 +196,10 @@ class Data(BlockList):
         chunks = f"{artifact.chunks} chunk{'' if artifact.chunks == 1 else 's'}"
         progress = chunks if artifact.is_complete or is_over else f"{chunks}, more to come"
         title = Content.assemble(
-            (f"{self.symbols.artifact} ", ink.ACCENT),
+            (f"{self.symbols.artifact} ", styles.ACCENT),
             safe_line(artifact.name or artifact.artifact_id),
         )
-        blocks = [_block(Line(title, tail=Content.styled(progress, ink.DIM)))]
+        blocks = [_block(Line(title, tail=Content.styled(progress, styles.DIM)))]
         if artifact.pieces:
             blocks.append(_block(Line(Content(_newest(artifact)), 2)))
         # the text parts are drawn above as the one text that they make
@@ -206,14 +216,16 @@ class Data(BlockList):
         name = f"file {len(self._files) + 1}"
         self._files[name] = file
         text = Content.assemble(
-            (f"{self.symbols.artifact} ", ink.ACCENT),
+            (f"{self.symbols.artifact} ", styles.ACCENT),
             safe_line(file.name),
-            (f"  {safe_line(file.media_type)}", ink.DIM),
+            (f"  {safe_line(file.media_type)}", styles.DIM),
         )
         if file.encoded:
-            tail = Content.assemble((size(file.size_bytes), ink.DIM), ("  W", ink.KEY), " saves")
+            tail = Content.assemble(
+                (size(file.size_bytes), styles.DIM), ("  W", styles.KEY), " saves"
+            )
             return Block(None, (Line(text, tail=tail),), name)
-        where = Content.styled(safe_line(file.uri) or "without content", ink.DIM)
+        where = Content.styled(safe_line(file.uri) or "without content", styles.DIM)
         return Block(None, (Line(text), Line(where, 2)), name)
 
 
@@ -231,7 +243,7 @@ def _block(line: Line) -> Block:
 def _notes(turn: TurnData) -> list[Line]:
     notes = [("reason", turn.reason), ("error type", turn.error_type)]
     lines = [
-        Line(Content.assemble(f"{name.ljust(_NAME_WIDTH)}  ", (safe_line(value), ink.BAD)), 1)
+        Line(Content.assemble(f"{name.ljust(_NAME_WIDTH)}  ", (safe_line(value), styles.BAD)), 1)
         for name, value in notes
         if value
     ]
@@ -239,3 +251,66 @@ def _notes(turn: TurnData) -> list[Line]:
         shown = value_text(turn.error_info)
         lines.append(Line(Content.assemble(f"{'error info'.ljust(_NAME_WIDTH)}  ", shown), 1))
     return lines
+
+
+def explanation(exchange: int | None, mock: MockView) -> Trace | str | None:
+    """Return the trace of a turn, or why there is none; None while it is still to come."""
+    if exchange is None:
+        return None
+    trace_id = mock.trace_ids.get(exchange)
+    if exchange in mock.untold:
+        return "The turn is under way: it is explained at its end."
+    if trace_id is None and mock.model is None:
+        return "Only a mock explains its turns, and none is connected."
+    if trace_id is None:
+        return "This turn has no trace: it was sent before the mock was known, or began no turn."
+    if trace_id in mock.lost_traces:
+        return f"The mock has no {safe_line(trace_id)}: it keeps the newest traces only."
+    return mock.traces.get(trace_id)
+
+
+def trace_blocks(found: Trace | str | None, symbols: Symbols) -> list[Block]:
+    """Return the blocks of an explanation; a trace's tell what happened, one after the other."""
+    if found is None:
+        return []
+    if isinstance(found, str):
+        return [_block(Line(Content.styled(found, styles.DIM)))]
+    trace = found
+    return [
+        *_section("Understanding", (_rule(rule, symbols) for rule in trace.rules)),
+        *_section("Commands", (*map(_command, trace.commands), *map(_dropped, trace.dropped))),
+        *_section("Flow", (_move(move) for move in trace.moves)),
+        *_section("State", (_rule(rule, symbols) for rule in trace.states)),
+    ]
+
+
+def _section(title: str, lines: Iterable[Line]) -> list[Block]:
+    found = list(lines) or [Line(Content.styled("nothing", styles.DIM), 2)]
+    heading = _block(Line(Content.styled(title, "bold")))
+    return [heading, *map(_block, found), _block(Line(Content("")))]
+
+
+def _rule(rule: Rule, symbols: Symbols) -> Line:
+    """Return a rule that was tried; the one that fired is told by sign and ink."""
+    name, reason = safe_line(rule.name).ljust(_RULE_WIDTH), safe_line(rule.reason)
+    if rule.has_fired:
+        sign = symbols.states["completed"]
+        return Line(Content.assemble((f"{sign} {name}", styles.GOOD), f" {reason}"), 2, hang=2)
+    return Line(Content.styled(f"· {name} {reason}", styles.DIM), 2, hang=2)
+
+
+def _command(command: str) -> Line:
+    return Line(Content.styled(safe_line(command), styles.ACCENT), 2)
+
+
+def _dropped(dropped: tuple[str, str]) -> Line:
+    command, reason = dropped
+    text = Content.assemble((safe_line(command), styles.WARN), (f"  dropped: {reason}", styles.DIM))
+    return Line(text, 2)
+
+
+def _move(move: Move) -> Line:
+    style = styles.WARN if move.name in _BAD_MOVES else styles.PLAIN
+    style = styles.ACCENT if move.name in _FLOW_MOVES else style
+    name = safe_line(move.name).ljust(_RULE_WIDTH)
+    return Line(Content.assemble((f"{name}  ", style), safe_line(move.about)), 2, hang=2)

@@ -12,21 +12,19 @@ from textual.widgets import Static
 from inspector.core.mock_client import parse, spell, suggest
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
-from inspector.tui.conversation import value_text
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.block import Block, Line
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.mocks.fault_words import fault_words
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Line
+from inspector.tui.drawing.safe_text import fault_words, safe_line, value_text
 from inspector.views.mock import MockView
 from inspector.wire.mock_admin import ArmedFault, FaultKind
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from inspector.core.commands import Json
     from inspector.core.mock_client import MockClient
     from inspector.tui.board import Board
+    from inspector.wire.json_values import Json
+
 
 NO_MOCK = (
     "No mock is connected. Faults can be armed in a2a-mock on this machine; for one elsewhere, "
@@ -41,7 +39,7 @@ _KIND_WIDTH = 22
 class FaultsScreen(Screen[None]):
     """Shows `mock`; what is armed and disarmed goes through `client`."""
 
-    CSS_PATH = "faults.tcss"
+    CSS_PATH = "faults_screen.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f,f7,q", "dismiss", "Back", show=False),
@@ -139,7 +137,7 @@ class FaultsScreen(Screen[None]):
         self.run_worker(request, group="faults")
 
     def _note(self, text: str) -> None:
-        self.query_one("#fault-note", Static).update(Content.styled(safe_line(text), ink.BAD))
+        self.query_one("#fault-note", Static).update(Content.styled(safe_line(text), styles.BAD))
 
     def _fill(self) -> None:
         """Draw the rows anew; the cursor stays on its row."""
@@ -163,8 +161,8 @@ def fault_blocks(mock: MockView) -> list[Block]:
     ]
     if not armed and not offered:
         text = NO_MOCK if mock.model is None else "Asking the mock what it can do wrong …"
-        return [Block(None, (Line(Content.styled(text, ink.DIM)),))]
-    nothing = Block(None, (Line(Content.styled("nothing", ink.DIM), 2),))
+        return [Block(None, (Line(Content.styled(text, styles.DIM)),))]
+    nothing = Block(None, (Line(Content.styled("nothing", styles.DIM), 2),))
     return [_title("Armed"), *(armed or [nothing]), _title(""), _title("The mock can"), *offered]
 
 
@@ -174,22 +172,22 @@ def _title(text: str) -> Block:
 
 def _armed(fault: ArmedFault) -> Line:
     left = "until disarmed" if fault.remaining is None else f"{fault.remaining} left"
-    style = ink.DIM if fault.is_spent else ink.WARN
+    style = styles.DIM if fault.is_spent else styles.WARN
     criteria = " ".join(f"{safe_line(n)}={value_text(v)}" for n, v in fault.match.items())
     text = Content.assemble(
         ("▲ ", style),
         (fault_words(fault), style),
-        (f"  {safe_line(fault.id)}", ink.DIM),
-        (f"  for {criteria}" if criteria else "", ink.ACCENT),
+        (f"  {safe_line(fault.id)}", styles.DIM),
+        (f"  for {criteria}" if criteria else "", styles.ACCENT),
     )
-    tail = Content.styled(f"hits {fault.fired}  {'spent' if fault.is_spent else left}", ink.DIM)
+    tail = Content.styled(f"hits {fault.fired}  {'spent' if fault.is_spent else left}", styles.DIM)
     return Line(text, 2, tail)
 
 
 def _offered(kind: FaultKind, number: int) -> tuple[Line, ...]:
     digit = str(number) if number <= _DIGITS else " "
     first = Content.assemble(
-        (f"{digit} ", ink.KEY),
+        (f"{digit} ", styles.KEY),
         (safe_line(kind.name).ljust(_KIND_WIDTH), "bold"),
         safe_line(kind.summary),
     )
@@ -202,5 +200,5 @@ def _offered(kind: FaultKind, number: int) -> tuple[Line, ...]:
     )
     lines = [Line(first, 2, hang=_KIND_WIDTH + 2)]
     if names:
-        lines.append(Line(Content.styled(names, ink.DIM), _KIND_WIDTH + 4))
+        lines.append(Line(Content.styled(names, styles.DIM), _KIND_WIDTH + 4))
     return tuple(lines)

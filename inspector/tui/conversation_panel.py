@@ -1,6 +1,5 @@
 """What was said: the user's turns with their slots, the agent's answers with their buttons."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,18 +9,14 @@ from textual import events
 from textual.content import Content
 from textual.style import Style
 
-from inspector.core.commands import Json
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.block import Block, Line
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.quantities import wall_clock
-from inspector.tui.drawing.redraw import Drawn, redraw
-from inspector.tui.drawing.safe_text import safe, safe_line
-from inspector.tui.drawing.symbols import UNICODE, state_ink, state_name, state_sign
-from inspector.tui.drawing.window import Window, left_out
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Drawn, Line, Window, left_out, redraw
+from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
+from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import OfferTaken, Place
 from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
+from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12
 WRITE_BELOW = "Nothing said yet: write below."
@@ -131,9 +126,9 @@ class Conversation(BlockList):
         is_user = said.speaker == "you"
         who = "you" if is_user else self.agent
         parts = [
-            (wall_clock(self._started, said.at_ms), ink.DIM),
+            (wall_clock(self._started, said.at_ms), styles.DIM),
             "  ",
-            (who, f"{ink.KEY} bold" if is_user else "bold"),
+            (who, f"{styles.KEY} bold" if is_user else "bold"),
         ]
         if said.state is not None:
             sign = state_sign(self.symbols, said.state)
@@ -147,9 +142,9 @@ def _greeting(card: CardView) -> Block:
     lines += [
         Line(
             Content.assemble(
-                ("· ", ink.DIM),
+                ("· ", styles.DIM),
                 safe_line(skill.name),
-                (f"  {safe_line(skill.description)}", ink.DIM),
+                (f"  {safe_line(skill.description)}", styles.DIM),
             ),
             2,
         )
@@ -157,27 +152,20 @@ def _greeting(card: CardView) -> Block:
     ]
     if len(skills) > MOST_SKILLS:
         lines.append(
-            Line(Content.styled(f"{len(skills) - MOST_SKILLS} more in the card", ink.DIM), 2)
+            Line(Content.styled(f"{len(skills) - MOST_SKILLS} more in the card", styles.DIM), 2)
         )
-    return Block(None, (*lines, Line(Content("")), Line(Content.styled(WRITE_BELOW, ink.DIM))))
+    return Block(None, (*lines, Line(Content("")), Line(Content.styled(WRITE_BELOW, styles.DIM))))
 
 
 def slots_line(slots: Mapping[str, Json], shapes: Sequence[str]) -> Content:
     pairs = "  ".join(f"{safe_line(name)}={value_text(value)}" for name, value in slots.items())
-    return Content.assemble((pairs, ink.ACCENT), ("  as " + ", ".join(shapes), ink.DIM))
-
-
-def value_text(value: Json) -> str:
-    """Return `value` as a person would type it: text bare, everything else as JSON."""
-    if isinstance(value, str):
-        return safe_line(value)
-    return safe_line(json.dumps(value, ensure_ascii=False))
+    return Content.assemble((pairs, styles.ACCENT), ("  as " + ", ".join(shapes), styles.DIM))
 
 
 def offer_line(offer: Offer) -> Content:
     """Return a button; a click on it carries its payload."""
     text = Content.assemble(
-        (f"[{offer.number}]", f"{ink.KEY} bold"), " ", safe_line(offer.title), end=""
+        (f"[{offer.number}]", f"{styles.KEY} bold"), " ", safe_line(offer.title), end=""
     )
     return text.stylize(Style.from_meta({"offer": offer.payload}))
 
@@ -187,12 +175,12 @@ def _problem_lines(said: Said, *, is_unreached: bool) -> list[Line]:
     if not said.problem:
         return []
     first, *details = safe(said.problem).split("\n")
-    lines = [Line(Content.styled(f"✗ {first}", ink.BAD), 2)]
+    lines = [Line(Content.styled(f"✗ {first}", styles.BAD), 2)]
     for detail in details:
         label, colon, text = detail.partition(": ")
-        lines.append(Line(Content.assemble((label + colon, ink.DIM), text), 4, hang=2))
+        lines.append(Line(Content.assemble((label + colon, styles.DIM), text), 4, hang=2))
     hints = [("F2", "what was sent and came"), ("^R", "again")]
     if is_unreached:
         hints.append(("^L", "another agent"))
-    words = [((key, ink.KEY), (f" {word}   ", ink.DIM)) for key, word in hints]
+    words = [((key, styles.KEY), (f" {word}   ", styles.DIM)) for key, word in hints]
     return [*lines, Line(Content.assemble(*chain.from_iterable(words)).rstrip(), 4)]

@@ -16,15 +16,11 @@ from inspector.core.entries import (
     RequestSent,
     ResponseStarted,
 )
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.block import Block, Line
-from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.payload import body_lines
-from inspector.tui.drawing.pile import ListPile
-from inspector.tui.drawing.quantities import duration, size
-from inspector.tui.drawing.redraw import Drawn, redraw
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.symbols import UNICODE
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Drawn, Line, ListPile, redraw
+from inspector.tui.drawing.json_lines import body_lines
+from inspector.tui.drawing.safe_text import duration, safe_line, size
+from inspector.tui.drawing.styles import UNICODE
 from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
 from inspector.views.persistent import Series
@@ -141,40 +137,40 @@ class Wire(Horizontal):
     def _row(self, exchange: Exchange) -> Block:
         request = exchange.request
         name = exchange.rpc_method or exchange.purpose or "push"
-        text = Content.assemble((f"{exchange.id:>3} ", ink.DIM), safe_line(name))
+        text = Content.assemble((f"{exchange.id:>3} ", styles.DIM), safe_line(name))
         tail = Content.assemble(_outcome(exchange), *_marks(exchange, self.symbols.warning))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
 
 
 def _outcome(exchange: Exchange) -> Content:
     if exchange.failure is not None:
-        return Content.styled(exchange.failure.kind.value, ink.BAD)
+        return Content.styled(exchange.failure.kind.value, styles.BAD)
     if exchange.push is not None:
         return _answered(exchange.push)
     if exchange.response is None:
-        return Content.styled("waiting…", ink.WARN)
-    style = ink.BAD if exchange.response.status >= _FIRST_REFUSAL else ink.GOOD
+        return Content.styled("waiting…", styles.WARN)
+    style = styles.BAD if exchange.response.status >= _FIRST_REFUSAL else styles.GOOD
     elapsed = "open" if exchange.total_ms is None else duration(exchange.total_ms)
-    return Content.assemble((str(exchange.response.status), style), (f" {elapsed:>7}", ink.DIM))
+    return Content.assemble((str(exchange.response.status), style), (f" {elapsed:>7}", styles.DIM))
 
 
 def _answered(push: PushReceived) -> Content:
     is_accepted = push.verdict is PushVerdict.ACCEPTED
     status = "dropped" if push.status is None else str(push.status)
-    style = ink.GOOD if is_accepted else ink.BAD
-    return Content.assemble((status, style), (f" {push.verdict}", ink.DIM))
+    style = styles.GOOD if is_accepted else styles.BAD
+    return Content.assemble((status, style), (f" {push.verdict}", styles.DIM))
 
 
 def _marks(exchange: Exchange, warning: str) -> list[tuple[str, str]]:
     worst = exchange.worst
     if worst is None or worst is Severity.HINT:
-        return [("  ", ink.PLAIN)]
-    return [(f" {warning}", ink.BAD if worst is Severity.ERROR else ink.WARN)]
+        return [("  ", styles.PLAIN)]
+    return [(f" {warning}", styles.BAD if worst is Severity.ERROR else styles.WARN)]
 
 
 def _skipped(count: int) -> Block:
     text = f"… {count} frames before these: select an update in the timeline to see its own"
-    return Block(None, (Line(Content.styled(text, ink.DIM)),))
+    return Block(None, (Line(Content.styled(text, styles.DIM)),))
 
 
 def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
@@ -191,18 +187,18 @@ def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
 
 def _response(exchange: Exchange, response: ResponseStarted) -> Block:
     first_byte = "" if exchange.first_byte_ms is None else duration(exchange.first_byte_ms)
-    style = ink.BAD if response.status >= _FIRST_REFUSAL else ink.GOOD
+    style = styles.BAD if response.status >= _FIRST_REFUSAL else styles.GOOD
     first = Content.assemble(
         ("← ", "bold"), (str(response.status), f"{style} bold"), f" {response.http_version}"
     )
-    tail = Content.styled(f"first byte {first_byte}", ink.DIM)
+    tail = Content.styled(f"first byte {first_byte}", styles.DIM)
     lines = [Line(first, tail=tail), *_headers(response.headers)]
     return Block(Place(exchange.id, response.seq), tuple(lines))
 
 
 def _frame(exchange: Exchange, frame: FrameReceived, *, is_pretty: bool) -> Block:
     when = duration(frame.at_ms - exchange.request.at_ms)
-    first = Content.assemble((f"← {frame.channel.value}", "bold"), (f"  after {when}", ink.DIM))
+    first = Content.assemble((f"← {frame.channel.value}", "bold"), (f"  after {when}", styles.DIM))
     lines = [Line(first, tail=_size(len(frame.raw)))]
     lines += [Line(text, 2) for text in body_lines(frame.raw, is_pretty=is_pretty)]
     return Block(Place(exchange.id, frame.seq), tuple(lines))
@@ -212,33 +208,33 @@ def _end(exchange: Exchange) -> list[Block]:
     lines: list[Line] = []
     if exchange.failure is not None:
         text = f"✗ {exchange.failure.kind.value}: {safe_line(exchange.failure.message)}"
-        lines.append(Line(Content.styled(text, ink.BAD)))
+        lines.append(Line(Content.styled(text, styles.BAD)))
     elif exchange.push is not None:
         lines.append(Line(Content.assemble("answered ", _answered(exchange.push))))
     elif exchange.total_ms is not None:
         total = f"ended after {duration(exchange.total_ms)}, {size(exchange.size_bytes)}"
-        lines.append(Line(Content.styled(total, ink.DIM)))
+        lines.append(Line(Content.styled(total, styles.DIM)))
     for finding in islice(exchange.findings, MOST_FINDINGS):
-        style = ink.BAD if finding.severity is Severity.ERROR else ink.WARN
+        style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
         text = Content.assemble(
             (f"{finding.severity.value} ", style),
             safe_line(finding.message),
-            (f"  {safe_line(finding.path)}", ink.DIM),
+            (f"  {safe_line(finding.path)}", styles.DIM),
         )
-        lines.append(Line(text, tail=Content.styled(finding.section, ink.DIM)))
+        lines.append(Line(text, tail=Content.styled(finding.section, styles.DIM)))
     if len(exchange.findings) > MOST_FINDINGS:
         more = f"… {len(exchange.findings) - MOST_FINDINGS} more findings"
-        lines.append(Line(Content.styled(more, ink.DIM)))
+        lines.append(Line(Content.styled(more, styles.DIM)))
     seq = exchange.failure.seq if exchange.failure is not None else exchange.request.seq
     return [Block(Place(exchange.id, seq), tuple(lines))] if lines else []
 
 
 def _headers(headers: tuple[tuple[str, str], ...]) -> list[Line]:
     return [
-        Line(Content.assemble((f"{safe_line(name)}: ", ink.DIM), safe_line(value)), 2)
+        Line(Content.assemble((f"{safe_line(name)}: ", styles.DIM), safe_line(value)), 2)
         for name, value in headers
     ]
 
 
 def _size(size_bytes: int) -> Content:
-    return Content.styled(size(size_bytes) if size_bytes else "", ink.DIM)
+    return Content.styled(size(size_bytes) if size_bytes else "", styles.DIM)

@@ -1,17 +1,22 @@
 """Live replay: each turn of the conversation as it was beside what it is after the last save."""
 
+import asyncio
 from collections.abc import Sequence
 from difflib import ndiff
+from uuid import uuid4
 
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from inspector.tui.drawing import ink
-from inspector.tui.drawing.block import Block, Line
-from inspector.tui.drawing.block_list import BlockList
+from inspector.core.live_replay import LiveReplay, changes
+from inspector.core.mock_client import MockClient
+from inspector.core.session import Session
+from inspector.settings import Connection
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe, safe_line
-from inspector.tui.drawing.symbols import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.views.data import SlotChange
 from inspector.views.live import ComparedTurn, LiveView, compare_last
 from inspector.views.outcomes import Change
@@ -86,7 +91,7 @@ class LiveDrawer(BlockList):
             self._shown = turns
             self.show([turn_block(turn, n, self.symbols) for n, turn in enumerate(turns, 1)])
         if not turns:
-            self.show([Block(None, (Line(Content.styled(WAITING, ink.DIM)),))])
+            self.show([Block(None, (Line(Content.styled(WAITING, styles.DIM)),))])
         self._title()
         self._fit()
 
@@ -120,15 +125,17 @@ def turn_block(turn: ComparedTurn, number: int, symbols: Symbols) -> Block:
     """Return one turn: its words and state, and below them what is other than before."""
     new = turn.new
     is_changed = bool(turn.changes)
-    sign, style = (symbols.changes[SlotChange.CHANGED], ink.WARN) if is_changed else (" ", ink.DIM)
+    sign, style = (
+        (symbols.changes[SlotChange.CHANGED], styles.WARN) if is_changed else (" ", styles.DIM)
+    )
     first = Content.assemble(
         (f"{sign} ", f"{style} bold"),
-        (f"{number} ".rjust(_NUMBER_WIDTH - 1), ink.DIM),
-        (safe_line(turn.old.title) or "slots alone", "bold" if is_changed else ink.PLAIN),
+        (f"{number} ".rjust(_NUMBER_WIDTH - 1), styles.DIM),
+        (safe_line(turn.old.title) or "slots alone", "bold" if is_changed else styles.PLAIN),
     )
     if new is None or not new.is_over:
-        return Block(None, (Line(first, tail=Content.styled("…", ink.DIM)),))
-    tail = Content.styled("same", ink.DIM)
+        return Block(None, (Line(first, tail=Content.styled("…", styles.DIM)),))
+    tail = Content.styled("same", styles.DIM)
     if is_changed and new.state is not None:
         name = f"{state_sign(symbols, new.state)} {state_name(new.state)}"
         tail = Content.styled(name, state_ink(new.state))
@@ -140,13 +147,13 @@ def turn_block(turn: ComparedTurn, number: int, symbols: Symbols) -> Block:
 
 def _change_lines(change: Change, symbols: Symbols) -> list[Line]:
     """Return `old → new` on a line, or old above new where they are long."""
-    label = (safe_line(change.what).ljust(_LABEL_WIDTH), ink.DIM)
+    label = (safe_line(change.what).ljust(_LABEL_WIDTH), styles.DIM)
     old, new = safe(change.old), safe(change.new)
     if max(len(old), len(new)) <= _SHORT and "\n" not in old + new:
-        line = Content.assemble(label, (old, ink.BAD), (" → ", ink.DIM), (new, ink.GOOD))
+        line = Content.assemble(label, (old, styles.BAD), (" → ", styles.DIM), (new, styles.GOOD))
         return [Line(line, _NUMBER_WIDTH + 2)]
-    signs = {"-": (symbols.changes[SlotChange.CLEARED], ink.BAD)}
-    signs["+"] = (symbols.changes[SlotChange.ADDED], ink.GOOD)
+    signs = {"-": (symbols.changes[SlotChange.CLEARED], styles.BAD)}
+    signs["+"] = (symbols.changes[SlotChange.ADDED], styles.GOOD)
     rows = [row for row in ndiff(old.split("\n"), new.split("\n")) if row[0] in signs and row[2:]]
     lines: list[Line] = []
     for row in rows:
@@ -180,7 +187,7 @@ class SaveProblems(Widget):
         lines = [_problem_line(problem) for problem in problems[:MOST_PROBLEMS]]
         more = len(problems) - MOST_PROBLEMS
         note = f"{more} more; " if more > 0 else ""
-        lines.append(Content.styled(f"  {note}the last good version goes on", ink.DIM))
+        lines.append(Content.styled(f"  {note}the last good version goes on", styles.DIM))
         return Content("\n").join(lines)
 
 
@@ -188,5 +195,44 @@ def _problem_line(problem: ProjectProblem) -> Content:
     where = safe_line(problem.file) + (f":{problem.line}" if problem.line else "")
     mend = f"; {safe_line(problem.mend)}" if problem.mend else ""
     return Content.assemble(
-        ("✗ ", ink.BAD), (where, f"{ink.BAD} bold"), f"  {safe_line(problem.text)}", (mend, ink.DIM)
+        ("✗ ", styles.BAD),
+        (where, f"{styles.BAD} bold"),
+        f"  {safe_line(problem.text)}",
+        (mend, styles.DIM),
     )
+
+
+class MockDesk:
+    """`client` asks a connected mock; `live` replays the conversation until it is cancelled."""
+
+    def __init__(self, session: Session, connection: Connection) -> None:
+        self.client = MockClient(session, token=connection.admin_token, on_reload=self._take_reload)
+        self._replay = LiveReplay(session, new_id=lambda: str(uuid4()))
+        self._watched = connection.watched
+        self._is_live = False
+
+    async def live(self) -> None:
+        """Replay at each reload that the mock tells of, or where there is none at each save."""
+        self._is_live = True
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._replay.run())
+                group.create_task(self._watch())
+        finally:
+            self._is_live = False
+
+    async def tidy(self) -> None:
+        """Cancel what the last replay left waiting."""
+        await self._replay.tidy()
+
+    async def _watch(self) -> None:
+        if self._watched is None:
+            return
+        async for _ in changes(self._watched):
+            # a mock says so itself once it serves what was saved
+            if not self.client.is_connected:
+                self._replay.trigger()
+
+    def _take_reload(self) -> None:
+        if self._is_live:
+            self._replay.trigger()
