@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
 from inspector.tui.composing.composer import Composer
-from inspector.tui.data_panel import Data
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.header import Header, header_view
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.live_drawer import LiveDrawer, SaveProblems
 from inspector.tui.stage import Stage
-from inspector.tui.timeline_panel import Timeline
+from inspector.tui.timeline_panel import TimelinePanel
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def draw_board(workspace: "Workspace", board: Board) -> None:
     """Make `board` the one of `workspace`, and draw it."""
     workspace.board = board
-    workspace.query_one(Data).know_mock(board.mock)
-    workspace.query_one(Timeline).know_marks(board.mock.marks)
+    workspace.query_one(DataPanel).know_mock(board.mock)
+    workspace.query_one(TimelinePanel).know_marks(board.mock.marks)
     stage = workspace.query_one(Stage)
     stage.show(board)
     workspace.query_one(KeyBar).found = stage.found.total

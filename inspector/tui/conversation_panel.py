@@ -22,7 +22,7 @@ MOST_SKILLS = 12
 WRITE_BELOW = "Nothing said yet: write below."
 
 
-class Conversation(BlockList):
+class ConversationPanel(BlockList):
     """The chat of one context, newest at the end."""
 
     def __init__(self, started: datetime) -> None:

@@ -45,7 +45,7 @@ class TraceWanted(Message):
     trace_id: str
 
 
-class Data(BlockList):
+class DataPanel(BlockList):
     """One turn at a time; Space opens and closes a branch of a tree."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -202,7 +202,7 @@ def _problem_line(problem: ProjectProblem) -> Content:
     )
 
 
-class MockDesk:
+class MockWatcher:
     """`client` asks a connected mock; `live` replays the conversation until it is cancelled."""
 
     def __init__(self, session: Session, connection: Connection) -> None:

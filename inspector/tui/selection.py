@@ -8,7 +8,7 @@ from inspector.core.entries import RequestSent
 from inspector.core.requests import TURNS
 from inspector.tui.composing.composer import Composer
 from inspector.tui.stage import Stage
-from inspector.tui.wire_panel import Wire
+from inspector.tui.wire_panel import WirePanel
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -34,7 +34,7 @@ def pointed_exchange(workspace: "Workspace") -> "Exchange | None":
     """Return the exchange under the cursor of the wire view, else that of the selected turn."""
     stage = workspace.query_one(Stage)
     if stage.active == "wire":
-        return workspace.query_one(Wire).selected
+        return workspace.query_one(WirePanel).selected
     return selected_exchange(workspace)
 
 

@@ -9,8 +9,8 @@ from textual.widget import Widget
 
 from inspector.tui.board import Board
 from inspector.tui.board_filter import BoardFilter, FilteredBoard
-from inspector.tui.conversation_panel import Conversation
-from inspector.tui.data_panel import Data
+from inspector.tui.conversation_panel import ConversationPanel
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.styles import UNICODE, Symbols
 from inspector.tui.filter_line import FilterLine
@@ -20,8 +20,8 @@ from inspector.tui.messages import NewsCame, Picked, Place
 from inspector.tui.panels import PANELS, TabBar, panel_of
 from inspector.tui.room import Room
 from inspector.tui.save_line import SaveLine
-from inspector.tui.timeline_panel import Timeline
-from inspector.tui.wire_panel import Wire
+from inspector.tui.timeline_panel import TimelinePanel
+from inspector.tui.wire_panel import WirePanel
 from inspector.views.exchanges import find
 from inspector.views.exports import curl
 from inspector.views.filters import BadFilter, parse_filter
@@ -50,10 +50,10 @@ class Stage(Container):
         yield TabBar()
         with Room():
             with Container(id="columns"):
-                yield Conversation(self._started).add_class("-active")
-                yield Timeline()
-                yield Data()
-            yield Wire()
+                yield ConversationPanel(self._started).add_class("-active")
+                yield TimelinePanel()
+                yield DataPanel()
+            yield WirePanel()
         yield FilterLine()
         yield SaveLine()
 
@@ -73,10 +73,10 @@ class Stage(Container):
         self.found = self.found.step(board)
         self._filter, self._filtered = self._filter.apply(board)
         filtered = self._filtered
-        conversation = self.query_one(Conversation)
+        conversation = self.query_one(ConversationPanel)
         conversation.is_filtered = bool(filtered.counts)
         conversation.show_chat(filtered.chat, board.card, board.trouble)
-        self.query_one(Timeline).show_timeline(filtered.tasks)
+        self.query_one(TimelinePanel).show_timeline(filtered.tasks)
         self._tell_filter()
         self._show_selection()
 
@@ -112,7 +112,7 @@ class Stage(Container):
     def filter_by(self, text: str) -> None:
         """Show only what passes; a filter that cannot be read leaves the one before in force."""
         if self.active == "data":
-            self.query_one(Data).filter_by(text)
+            self.query_one(DataPanel).filter_by(text)
             self._tell_filter()
             return
         parsed = parse_filter(text)
@@ -124,7 +124,9 @@ class Stage(Container):
         self.show(self._board)
 
     def _filter_text(self) -> str:
-        return self.query_one(Data).filter if self.active == "data" else self._filter.filter.text
+        return (
+            self.query_one(DataPanel).filter if self.active == "data" else self._filter.filter.text
+        )
 
     def _tell_filter(self) -> None:
         counts = self._filtered.counts
@@ -133,7 +135,9 @@ class Stage(Container):
                 told = _how_many(counts.get(name))
                 title = f"{number} {name.capitalize()}"
                 self.query_one(f"#{name}").border_title = f"{title}  {told}" if told else title
-        count = self.query_one(Data).count if self.active == "data" else counts.get(self.active)
+        count = (
+            self.query_one(DataPanel).count if self.active == "data" else counts.get(self.active)
+        )
         line = self.query_one(FilterLine)
         if not self._problem or self.active == "data":
             line.tell(self._filter_text(), _how_many(count), "")
@@ -207,25 +211,25 @@ class Stage(Container):
     def copied_text(self) -> str | None:
         """Return what `y` copies: the cursor's block; of an exchange its request as curl."""
         if self.active == "wire":
-            exchange = self.query_one(Wire).selected
+            exchange = self.query_one(WirePanel).selected
             return None if exchange is None else curl(exchange.request)
         block = self.query_one(f"#{self.active}", BlockList).current
         return None if block is None else block.plain
 
     def draw_with(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        for panel in (Conversation, Timeline, Data, Wire):
+        for panel in (ConversationPanel, TimelinePanel, DataPanel, WirePanel):
             drawn = self.query_one(panel)
             drawn.symbols = symbols
             drawn.redraw_all()
 
     def _show_selection(self) -> None:
-        self.query_one(Conversation).mark(self.selected)
-        self.query_one(Timeline).mark(self.selected)
+        self.query_one(ConversationPanel).mark(self.selected)
+        self.query_one(TimelinePanel).mark(self.selected)
         turn = self._board.turn_at(self.selected)
         spoken = None if turn is None else find(self._board.exchanges, turn.exchange)
-        self.query_one(Data).show_turn(turn, None if spoken is None else spoken.answer)
-        self.query_one(Wire).show_exchanges(self._filtered.exchanges, self.selected)
+        self.query_one(DataPanel).show_turn(turn, None if spoken is None else spoken.answer)
+        self.query_one(WirePanel).show_exchanges(self._filtered.exchanges, self.selected)
 
     def _focus_active(self) -> None:
         # a key pressed meanwhile may have sent the focus elsewhere
@@ -233,7 +237,9 @@ class Stage(Container):
             return
         self._is_focus_due = False
         panel: Widget = self.query_one(f"#{self.active}")
-        self.screen.set_focus(panel.query_one("#exchanges") if isinstance(panel, Wire) else panel)
+        self.screen.set_focus(
+            panel.query_one("#exchanges") if isinstance(panel, WirePanel) else panel
+        )
 
 
 def _how_many(count: tuple[int, int] | None) -> str:

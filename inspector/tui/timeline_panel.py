@@ -25,7 +25,7 @@ _STATE_WIDTH = 16
 FARTHEST = 200
 
 
-class Timeline(BlockList):
+class TimelinePanel(BlockList):
     """Tasks with their updates; Space closes and opens a task."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

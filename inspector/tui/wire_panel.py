@@ -32,7 +32,7 @@ PAGE = 20
 MOST_FINDINGS = 100
 
 
-class Wire(Horizontal):
+class WirePanel(Horizontal):
     """Exchanges on the left, the bytes of the selected one on the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

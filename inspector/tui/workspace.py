@@ -30,7 +30,7 @@ from inspector.tui.header import Header, HeaderView
 from inspector.tui.key_bar import Area, KeyBar
 from inspector.tui.keymap import Keymap
 from inspector.tui.keys import BY_NAME, bindings
-from inspector.tui.live_drawer import LiveDrawer, MockDesk, SaveProblems
+from inspector.tui.live_drawer import LiveDrawer, MockWatcher, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.panels import PANELS, panel_of
 from inspector.tui.running_app import end_workers
@@ -73,7 +73,7 @@ class Workspace(Screen[None]):
         # nothing was said yet to who is there now
         self.reopened_to = entries[-1].seq if entries else 0
         connection = connection or Connection()
-        self.desk = None if session is None else MockDesk(session, connection)
+        self.desk = None if session is None else MockWatcher(session, connection)
         self.watchers: set[Callable[[Board], None]] = set()
         self.board = Board()
         self._frames = Frames(lambda seconds: self.set_timer(seconds, self.draw_now))

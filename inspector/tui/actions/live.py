@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from inspector.tui.data_panel import Data
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.header import Header
 from inspector.tui.live_drawer import LiveDrawer
 from inspector.tui.panels import panel_of
@@ -35,7 +35,7 @@ def base(workspace: "Workspace") -> None:
 
 def trace(workspace: "Workspace") -> None:
     """Show in place of the data which rules the mock's turn came by, or the data again."""
-    data, stage = workspace.query_one(Data), workspace.query_one(Stage)
+    data, stage = workspace.query_one(DataPanel), workspace.query_one(Stage)
     is_seen = bool(data.region)
     if is_seen or not data.explains:
         data.toggle_rules()

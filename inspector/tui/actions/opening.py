@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
-from inspector.tui.data_panel import Data
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.running_app import app_of
 from inspector.tui.save_line import SaveLine
 from inspector.tui.stage import Stage
-from inspector.tui.wire_panel import Wire
+from inspector.tui.wire_panel import WirePanel
 from inspector.views.exchanges import Exchange, find
 from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
 
@@ -35,7 +35,7 @@ async def editor(workspace: "Workspace") -> None:
 def save(workspace: "Workspace") -> None:
     """Ask where to save the file under the cursor, or what came over the wire."""
     stage, line = workspace.query_one(Stage), workspace.query_one(SaveLine)
-    file = workspace.query_one(Data).file if stage.active == "data" else None
+    file = workspace.query_one(DataPanel).file if stage.active == "data" else None
     if file is not None and not file.encoded:
         workspace.notice(f"{file.safe_name} was not sent along, only where it is")
     elif file is not None:
@@ -80,7 +80,7 @@ def _selected(workspace: "Workspace") -> tuple[bytes, str] | None:
 def _exchange(workspace: "Workspace") -> Exchange | None:
     stage, exchanges = workspace.query_one(Stage), workspace.board.exchanges
     if stage.active == "wire":
-        return workspace.query_one(Wire).selected
+        return workspace.query_one(WirePanel).selected
     if stage.selected is None:
         return exchanges[-1] if exchanges else None
     return find(exchanges, stage.selected.exchange)

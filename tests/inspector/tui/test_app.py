@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.tui.app import InspectorApp
-from inspector.tui.conversation_panel import Conversation
+from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
@@ -73,8 +73,8 @@ async def test_demo_serves_the_bank_and_a_transfer_completes(until: Until) -> No
     async with app.run_test(size=(160, 48)) as pilot:
         await pilot.press("d")
         await until(pilot, lambda: isinstance(app.screen, Workspace))
-        await until(pilot, lambda: app.screen.query(Conversation))
-        conversation = app.screen.query_one(Conversation)
+        await until(pilot, lambda: app.screen.query(ConversationPanel))
+        conversation = app.screen.query_one(ConversationPanel)
         await until(pilot, lambda: any("transfer" in block.plain for block in conversation.blocks))
         for text, answer in (
             ("send 50 to Joe", "[1] Checking"),

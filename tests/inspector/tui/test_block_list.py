@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from inspector.tui.conversation_panel import Conversation
+from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.drawing.block_list import (
     Block,
     BlockList,
@@ -136,14 +136,14 @@ async def test_a_long_conversation_is_shown_a_few_pages_at_a_time() -> None:
             self.theme = DARK.name
 
         def compose(self) -> ComposeResult:
-            yield Conversation(datetime(2026, 11, 21))
+            yield ConversationPanel(datetime(2026, 11, 21))
 
     def text() -> str:
         assert conversation.current is not None
         return conversation.current.plain
 
     async with ChatApp().run_test(size=(60, 20)) as pilot:
-        conversation = pilot.app.query_one(Conversation)
+        conversation = pilot.app.query_one(ConversationPanel)
         conversation.show_chat(chat, None)
         conversation.focus()
         await pilot.pause()

@@ -14,12 +14,12 @@ from inspector.core.entries import Entry, Failed
 from inspector.core.saved.recording import decode_entries
 from inspector.net.events import FailureKind
 from inspector.tui.app import InspectorApp
-from inspector.tui.conversation_panel import Conversation
-from inspector.tui.data_panel import Data
+from inspector.tui.conversation_panel import ConversationPanel
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.stage import Stage
-from inspector.tui.timeline_panel import Timeline
+from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
@@ -58,28 +58,28 @@ async def test_filter_is_live_and_says_how_many_of_how_many() -> None:
         workspace = await show(pilot, recorded())
         await pilot.press("2", "/", *"state:completed")
         await pilot.pause()
-        assert "completed" in shown(workspace, Timeline)
-        assert "working" not in shown(workspace, Timeline)
+        assert "completed" in shown(workspace, TimelinePanel)
+        assert "working" not in shown(workspace, TimelinePanel)
         assert told(workspace) == "1 of 5"
-        assert str(workspace.query_one(Timeline).border_title) == "2 Timeline  1 of 5"
-        assert "Done: 75.00" in shown(workspace, Conversation)
-        assert "Corrected" not in shown(workspace, Conversation)
+        assert str(workspace.query_one(TimelinePanel).border_title) == "2 Timeline  1 of 5"
+        assert "Done: 75.00" in shown(workspace, ConversationPanel)
+        assert "Corrected" not in shown(workspace, ConversationPanel)
 
 
 @pytest.mark.req("WIRE-2")
 async def test_enter_keeps_the_filter_and_escape_drops_it(until: Until) -> None:
     async with InspectorApp().run_test(size=(120, 36)) as pilot:
         workspace = await show(pilot, recorded())
-        everything = shown(workspace, Timeline)
+        everything = shown(workspace, TimelinePanel)
         await pilot.press("2", "/", *"lane:push", "enter")
-        await until(pilot, lambda: workspace.query_one(Timeline).has_focus)
-        assert shown(workspace, Timeline) == ""
+        await until(pilot, lambda: workspace.query_one(TimelinePanel).has_focus)
+        assert shown(workspace, TimelinePanel) == ""
         await pilot.press("escape")
         await pilot.pause()
-        assert shown(workspace, Timeline) == everything
+        assert shown(workspace, TimelinePanel) == everything
         await pilot.press("/", *"lane:push", "escape")
-        await until(pilot, lambda: workspace.query_one(Timeline).has_focus)
-        assert shown(workspace, Timeline) == everything
+        await until(pilot, lambda: workspace.query_one(TimelinePanel).has_focus)
+        assert shown(workspace, TimelinePanel) == everything
         assert not workspace.query_one("#filter").display
 
 
@@ -90,7 +90,7 @@ async def test_filter_that_cannot_be_read_says_why_and_the_one_before_stays() ->
         await pilot.press("2", "/", *"lane:push", "space", *"stat:")
         await pilot.pause()
         assert "no field is called 'stat'" in told(workspace)
-        assert shown(workspace, Timeline) == ""
+        assert shown(workspace, TimelinePanel) == ""
         assert isinstance(pilot.app.focused, Input)
 
 
@@ -100,11 +100,11 @@ async def test_filter_follows_what_comes_later() -> None:
     async with InspectorApp().run_test(size=(120, 36)) as pilot:
         workspace = await show(pilot, entries[:-3])
         await pilot.press("2", "/", *"state:completed")
-        assert shown(workspace, Timeline) == ""
+        assert shown(workspace, TimelinePanel) == ""
         for entry in entries[-3:]:
             workspace.take(entry)
         workspace.draw_now()
-        assert "completed" in shown(workspace, Timeline)
+        assert "completed" in shown(workspace, TimelinePanel)
 
 
 @pytest.mark.req("WIRE-2", "DATA-1")
@@ -113,11 +113,11 @@ async def test_data_has_a_filter_of_its_own() -> None:
         workspace = await show(pilot, recorded())
         await pilot.press("3", "/", *"joe")
         await pilot.pause()
-        lines = [line.strip() for line in shown(workspace, Data).splitlines()]
+        lines = [line.strip() for line in shown(workspace, DataPanel).splitlines()]
         assert "▾ persisted slots {2}" in lines
         assert 'recipient  "Joe"' in lines
         assert not any("has_funds" in line for line in lines)
-        assert "completed" in shown(workspace, Timeline)
+        assert "completed" in shown(workspace, TimelinePanel)
 
 
 def test_lines_that_pass_keep_what_they_stand_below() -> None:
@@ -141,7 +141,7 @@ async def test_key_walks_through_what_is_wrong() -> None:
         await pilot.press("]")
         await pilot.pause()
         assert "1 of 1: disconnected: peer closed" in bar.notice
-        current = workspace.query_one(Timeline).current
+        current = workspace.query_one(TimelinePanel).current
         assert current is not None
         assert "peer closed" in current.plain
         await pilot.press("[")

@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 from inspector.core.entries import Purpose
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
-from inspector.tui.conversation_panel import Conversation
+from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.drawing.block_list import Block, BlockList
 from inspector.tui.header import Connection, Header
-from inspector.tui.timeline_panel import Timeline
+from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 from inspector.views.exports import exchange_bytes
 from inspector.wire.json_values import Json
@@ -166,7 +166,7 @@ async def test_body_of_fifty_megabytes_is_cut_off_with_a_word(
     agent = start_agent(pour)
     async with talking(agent.url, until) as pilot:
         await until(pilot, lambda: is_over(pilot))
-        said = "\n".join(block.plain for block in blocks(pilot, Conversation))
+        said = "\n".join(block.plain for block in blocks(pilot, ConversationPanel))
         assert "✗" in said
         await pilot.press("escape", "w")
         await pilot.pause()
@@ -187,7 +187,7 @@ async def test_stream_that_never_ends_is_shown_while_it_runs_and_can_be_stopped(
 
     agent = start_agent(stream)
     async with talking(agent.url, until) as pilot:
-        await until(pilot, lambda: len(blocks(pilot, Timeline)) > 50)
+        await until(pilot, lambda: len(blocks(pilot, TimelinePanel)) > 50)
         await pilot.press("ctrl+x")
         await until(pilot, lambda: is_cancel_answered(pilot))
         await pilot.press("ctrl+x")
@@ -217,11 +217,11 @@ async def test_keys_are_answered_during_a_burst_and_nothing_is_lost(
             await pilot.press(letter)
         assert pilot.app.screen.query_one(Composer).prompt.text == text
         await until(pilot, lambda: is_over(pilot))
-        await until(pilot, lambda: "done" in blocks(pilot, Conversation)[-1].plain)
+        await until(pilot, lambda: "done" in blocks(pilot, ConversationPanel)[-1].plain)
         workspace = pilot.app.screen
         assert isinstance(workspace, Workspace)
         assert len(workspace.board.tasks[-1].updates) == count
-        assert len(workspace.query_one(Timeline).pile) == count + 1
+        assert len(workspace.query_one(TimelinePanel).pile) == count + 1
 
 
 def blocks(pilot: Pilot[int], panel: type[BlockList]) -> list[Block]:

@@ -24,7 +24,7 @@ from inspector.core.entries import (
 from inspector.errors import UsageError
 from inspector.tui import app as app_module
 from inspector.tui.app import InspectorApp
-from inspector.tui.data_panel import Data
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.external_programs import pager_of, view_outside, visible
 from inspector.tui.key_bar import KeyBar
 from inspector.tui.workspace import Workspace
@@ -87,7 +87,7 @@ async def test_file_is_told_with_type_and_size_and_saved_where_the_user_says(
     tmp_path: Path, until: Until
 ) -> None:
     async with shown(answered([PICTURE]), InspectorApp()) as pilot:
-        lines = [block.plain for block in pilot.app.screen.query_one(Data).blocks]
+        lines = [block.plain for block in pilot.app.screen.query_one(DataPanel).blocks]
         assert any("../map.png  image/png  4 B" in line for line in lines)
         await pilot.press("W")
         field = pilot.app.screen.query_one("#save-path", Input)
@@ -116,7 +116,7 @@ async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: U
 async def test_file_that_lies_elsewhere_is_named_and_not_fetched() -> None:
     link: Json = {"kind": "file", "file": {"uri": "https://evil.example/x"}}
     async with shown(answered([link]), InspectorApp()) as pilot:
-        lines = [block.plain for block in pilot.app.screen.query_one(Data).blocks]
+        lines = [block.plain for block in pilot.app.screen.query_one(DataPanel).blocks]
         assert any("https://evil.example/x" in line for line in lines)
         await pilot.press("W")
         assert "only where it is" in notice(pilot)

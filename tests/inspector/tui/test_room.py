@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.prompt import Prompt
-from inspector.tui.conversation_panel import Conversation
-from inspector.tui.data_panel import Data
+from inspector.tui.conversation_panel import ConversationPanel
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.timeline_panel import Timeline
-from inspector.tui.wire_panel import Wire
+from inspector.tui.timeline_panel import TimelinePanel
+from inspector.tui.wire_panel import WirePanel
 from inspector.tui.workspace import Workspace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("TUI-1")]
@@ -35,7 +35,7 @@ async def show(pilot: Pilot[int]) -> Workspace:
 async def test_panel_grows_shrinks_and_all_become_even_again() -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
-        timeline = workspace.query_one(Timeline)
+        timeline = workspace.query_one(TimelinePanel)
         even = timeline.size.width
         await pilot.press("2", ">", ">")
         await pilot.pause()
@@ -51,12 +51,15 @@ async def test_panel_grows_shrinks_and_all_become_even_again() -> None:
 async def test_hidden_panel_leaves_its_room_and_its_number_brings_it_back(until: Until) -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
-        data, timeline = workspace.query_one(Data), workspace.query_one(Timeline)
+        data, timeline = workspace.query_one(DataPanel), workspace.query_one(TimelinePanel)
         await pilot.press("3", "h")
         await until(pilot, lambda: not data.display or not data.region)
         assert timeline.size.width > SIZE[0] // 3
         await pilot.press("h", "h")
-        assert workspace.query_one(Timeline).region or workspace.query_one(Conversation).region
+        assert (
+            workspace.query_one(TimelinePanel).region
+            or workspace.query_one(ConversationPanel).region
+        )
         await pilot.press("3")
         await until(pilot, lambda: bool(data.region) and data.has_focus)
 
@@ -68,14 +71,17 @@ async def test_layout_is_remembered_by_the_next_app() -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
         await pilot.pause()
-        assert not workspace.query_one(Conversation).region
-        assert workspace.query_one(Data).size.width > workspace.query_one(Timeline).size.width
+        assert not workspace.query_one(ConversationPanel).region
+        assert (
+            workspace.query_one(DataPanel).size.width
+            > workspace.query_one(TimelinePanel).size.width
+        )
 
 
 async def test_mouse_moves_the_border_between_columns() -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
-        timeline = workspace.query_one(Timeline)
+        timeline = workspace.query_one(TimelinePanel)
         border = timeline.region.x
         await pilot.mouse_down(offset=(border, 10))
         await pilot.hover(offset=(border - 12, 10))
@@ -89,7 +95,7 @@ async def test_mouse_moves_the_border_above_the_wire() -> None:
         workspace = await show(pilot)
         await pilot.press("w")
         await pilot.pause()
-        wire = workspace.query_one(Wire)
+        wire = workspace.query_one(WirePanel)
         top = wire.region.y
         await pilot.mouse_down(offset=(60, top))
         await pilot.hover(offset=(60, top - 5))
@@ -103,10 +109,10 @@ async def test_wire_view_gives_back_the_place_it_was_opened_from(until: Until) -
         workspace = await show(pilot)
         prompt = workspace.query_one(Prompt)
         await pilot.press("3", "w", "w")
-        await until(pilot, lambda: workspace.query_one(Data).has_focus)
+        await until(pilot, lambda: workspace.query_one(DataPanel).has_focus)
         await pilot.press("i", "f2", "escape")
         await until(pilot, lambda: prompt.has_focus)
-        assert not workspace.query_one(Wire).display
+        assert not workspace.query_one(WirePanel).display
 
 
 async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: Until) -> None:
@@ -114,13 +120,13 @@ async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: Un
         workspace = await show(pilot)
         await pilot.press("w", "2")
         await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: not workspace.query_one(Wire).region)
+        await until(pilot, lambda: not workspace.query_one(WirePanel).region)
         for entry in decode_entries(LOG.read_text(encoding="utf-8").splitlines()):
             workspace.take(entry)
         workspace.draw_now()
         await pilot.press("u")
-        await until(pilot, lambda: workspace.query_one(Data).has_focus)
-        assert workspace.query_one(Data).border_title == "3 Rules"
+        await until(pilot, lambda: workspace.query_one(DataPanel).has_focus)
+        assert workspace.query_one(DataPanel).border_title == "3 Rules"
         await pilot.resize_terminal(*SIZE)
         listed = workspace.query_one("#exchanges", BlockList)
         await until(pilot, lambda: len(listed.blocks) == len(workspace.board.exchanges))

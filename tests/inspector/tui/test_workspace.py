@@ -12,12 +12,12 @@ from inspector.core.entries import Channel, FrameReceived, Purpose, RequestSent
 from inspector.tui.app import InspectorApp
 from inspector.tui.card_screen import CardScreen
 from inspector.tui.composing.composer import Composer
-from inspector.tui.conversation_panel import Conversation
-from inspector.tui.data_panel import Data
+from inspector.tui.conversation_panel import ConversationPanel
+from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import Connection, Header
 from inspector.tui.key_bar import KeyBar
-from inspector.tui.timeline_panel import Timeline
+from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
 
@@ -81,12 +81,12 @@ async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: Un
         await connect(pilot, until)
         await type_text(pilot, "send 50 to Joe")
         await pilot.press("enter")
-        await until(pilot, lambda: "◌ working" in text_of(pilot, Timeline))
-        assert "input-required" not in text_of(pilot, Timeline)
+        await until(pilot, lambda: "◌ working" in text_of(pilot, TimelinePanel))
+        assert "input-required" not in text_of(pilot, TimelinePanel)
         assert "waiting for message/stream" in composer(pilot).waiting
         agent.gate.set()
-        await until(pilot, lambda: "◐ input-required ■" in text_of(pilot, Timeline))
-        assert "Which account?" in text_of(pilot, Conversation)
+        await until(pilot, lambda: "◐ input-required ■" in text_of(pilot, TimelinePanel))
+        assert "Which account?" in text_of(pilot, ConversationPanel)
         await until(pilot, lambda: not composer(pilot).waiting)
 
 
@@ -100,11 +100,11 @@ async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: U
         await pilot.press("tab", "5", "0", "escape")
         await type_text(pilot, "send")
         await pilot.press("enter")
-        await until(pilot, lambda: "amount" in text_of(pilot, Data))
-        row = next(line for line in text_of(pilot, Data).splitlines() if "amount" in line)
+        await until(pilot, lambda: "amount" in text_of(pilot, DataPanel))
+        row = next(line for line in text_of(pilot, DataPanel).splitlines() if "amount" in line)
         assert row.split() == ["+", "amount", "50", "new", "seeded"]
         assert agent.slots() == {"amount": 50}
-        assert "amount=50  as metadata" in text_of(pilot, Conversation)
+        assert "amount=50  as metadata" in text_of(pilot, ConversationPanel)
 
 
 @pytest.mark.req("DATA-1")
@@ -114,8 +114,8 @@ async def test_second_turn_marks_what_changed(agent: "Agent", until: Until) -> N
         await connect(pilot, until)
         for amount, mark in (("50", "+"), ("60", "~")):
             await pilot.press("ctrl+s", *"amount", "tab", *amount, "escape", "g", "o", "enter")
-            await until(pilot, lambda m=mark: f"{m} amount" in text_of(pilot, Data))
-        assert "50 → 60" in text_of(pilot, Data)
+            await until(pilot, lambda m=mark: f"{m} amount" in text_of(pilot, DataPanel))
+        assert "50 → 60" in text_of(pilot, DataPanel)
 
 
 @pytest.mark.req("WIRE-1")
@@ -127,7 +127,7 @@ async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
         await connect(pilot, until)
         await type_text(pilot, "hello")
         await pilot.press("enter")
-        await until(pilot, lambda: "Which account?" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "Which account?" in text_of(pilot, ConversationPanel))
         await pilot.press("f2")
         await until(pilot, lambda: "message/stream" in text_of(pilot, "#exchanges"))
         bytes_shown = text_of(pilot, "#bytes")
@@ -142,9 +142,9 @@ async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", unti
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("g", "o", "enter")
-        await until(pilot, lambda: "working" in text_of(pilot, Timeline))
+        await until(pilot, lambda: "working" in text_of(pilot, TimelinePanel))
         await pilot.press("ctrl+x")
-        await until(pilot, lambda: "⊘ canceled" in text_of(pilot, Timeline))
+        await until(pilot, lambda: "⊘ canceled" in text_of(pilot, TimelinePanel))
         assert agent.canceled.is_set()
 
 
@@ -156,8 +156,8 @@ async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: 
         await until(pilot, agent.is_gone)
         await type_text(pilot, "hello")
         await pilot.press("enter")
-        await until(pilot, lambda: "✗" in text_of(pilot, Conversation))
-        assert "error" in text_of(pilot, Timeline)
+        await until(pilot, lambda: "✗" in text_of(pilot, ConversationPanel))
+        assert "error" in text_of(pilot, TimelinePanel)
         await pilot.press("escape", "w")
         await until(pilot, lambda: "✗" in text_of(pilot, "#bytes"))
 
@@ -169,10 +169,10 @@ async def test_selection_is_one_in_all_panels(agent: "Agent", until: Until) -> N
         await connect(pilot, until)
         for word in ("one", "two"):
             await pilot.press(*word, "enter")
-            await until(pilot, lambda w=word: f"{w}" in text_of(pilot, Timeline))
+            await until(pilot, lambda w=word: f"{w}" in text_of(pilot, TimelinePanel))
             await until(pilot, lambda: not composer(pilot).waiting)
         await pilot.press("escape", "home")
-        timeline = pilot.app.screen.query_one(Timeline)
+        timeline = pilot.app.screen.query_one(TimelinePanel)
         assert timeline.current is not None
         assert "one" in timeline.current.plain
         await pilot.press("end")
@@ -185,7 +185,7 @@ async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("h", "i", "enter")
-        await until(pilot, lambda: "Which account?" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "Which account?" in text_of(pilot, ConversationPanel))
         await pilot.press("up")
         assert composer(pilot).prompt.text == "hi"
 
@@ -210,7 +210,7 @@ async def test_follow_mode_turns_and_offers_answer_by_number(agent: "Agent", unt
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+t", "a", "enter")
-        await until(pilot, lambda: "[1] checking" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "[1] checking" in text_of(pilot, ConversationPanel))
         assert composer(pilot).options.follow is FollowMode.BLOCKING
         await pilot.press("1", "enter")
         await until(pilot, lambda: len(agent.requests) == 2)
@@ -223,7 +223,7 @@ async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("a", "enter")
-        await until(pilot, lambda: "Which" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "Which" in text_of(pilot, ConversationPanel))
         await pilot.press("ctrl+g")
         await until(pilot, lambda: len(agent.requests) == 2)
         first, second = (
@@ -252,8 +252,8 @@ async def test_narrow_screen_shows_one_panel_and_the_composer(agent: "Agent", un
         await pilot.press("escape", "2")
         await pilot.pause()
         screen = pilot.app.screen
-        assert screen.query_one(Timeline).display
-        assert not screen.query_one(Conversation).display
+        assert screen.query_one(TimelinePanel).display
+        assert not screen.query_one(ConversationPanel).display
         assert composer(pilot).display
 
 
@@ -262,14 +262,14 @@ async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: Until)
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+t", "a", "enter")
-        await until(pilot, lambda: "[1] checking" in text_of(pilot, Conversation))
-        conversation = pilot.app.screen.query_one(Conversation)
+        await until(pilot, lambda: "[1] checking" in text_of(pilot, ConversationPanel))
+        conversation = pilot.app.screen.query_one(ConversationPanel)
         drawn = [
             "".join(segment.text for segment in conversation.render_line(y))
             for y in range(conversation.size.height)
         ]
         row = next(y for y, line in enumerate(drawn) if "[1] checking" in line)
-        await pilot.click(Conversation, offset=(drawn[row].index("checking") + 2, row + 1))
+        await pilot.click(ConversationPanel, offset=(drawn[row].index("checking") + 2, row + 1))
         await until(pilot, lambda: len(agent.requests) == 2)
         assert "/SetSlots(account=checking)" in str(agent.requests[1])
 
@@ -289,9 +289,9 @@ async def test_symbols_have_an_ascii_set(agent: "Agent", until: Until) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("a", "enter")
-        await until(pilot, lambda: "input-required" in text_of(pilot, Timeline))
+        await until(pilot, lambda: "input-required" in text_of(pilot, TimelinePanel))
         await pilot.app.screen.run_action("screen.do('symbols')")
-        assert "> input-required #" in text_of(pilot, Timeline)
+        assert "> input-required #" in text_of(pilot, TimelinePanel)
 
 
 @pytest.mark.req("TUI-1")
@@ -300,7 +300,7 @@ async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: Until) -
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("h", "i", "enter")
-        await until(pilot, lambda: "Which" in text_of(pilot, Conversation))
+        await until(pilot, lambda: "Which" in text_of(pilot, ConversationPanel))
         await pilot.press("escape", "Y")
         assert pilot.app.clipboard == f"a2a-inspect send {agent.url} hi --stream"
         await pilot.press("w")
@@ -322,5 +322,5 @@ async def test_burst_of_updates_is_drawn_together(agent: "Agent", until: Until) 
             event = agent.event({"id": 1}, agent.update("working"))
             workspace.take(FrameReceived(number + 6, number, 9, Channel.SSE, event))
         await pilot.press("escape", "2")
-        await until(pilot, lambda: len(pilot.app.screen.query_one(Timeline).blocks) == 2001)
-        assert pilot.app.screen.query_one(Timeline).is_at_end
+        await until(pilot, lambda: len(pilot.app.screen.query_one(TimelinePanel).blocks) == 2001)
+        assert pilot.app.screen.query_one(TimelinePanel).is_at_end
