@@ -7,6 +7,7 @@ from time import perf_counter
 
 from inspector.core.entries import Entry
 from inspector.tui.board import Board
+from inspector.views import log_views
 from inspector.views.log_views import Views
 
 FRAME_SECONDS = 1 / 30
