@@ -36,7 +36,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.board_drawing import draw_board
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.frames import Folds
-from inspector.tui.stage import Stage
+from inspector.tui.panels import Panels
 from inspector.tui.workspace import Workspace
 from inspector.views import log_views
 from inspector.views.filtered import filter_exchanges, filter_timeline
@@ -319,7 +319,7 @@ async def screened(log: Sized, rounds: int) -> Screened:
         screen = Workspace("a log", None, started=started, now_ms=lambda: 0.0)
         await app.push_screen(screen)
         await pilot.pause()
-        screen.query_one(Stage).go_to("wire")
+        screen.query_one(Panels).go_to("wire")
         frames = [await _frame(pilot, screen, log.folds)]
         folds = log.folds
         for entry in log.coming[: FRAMES_A_ROUND * rounds]:

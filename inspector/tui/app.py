@@ -16,10 +16,9 @@ from textual.widgets import Static
 
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
-from inspector.tui.config import read_config
+from inspector.tui.config import Look, read_config, read_look, write_look
 from inspector.tui.drawing.styles import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
 from inspector.tui.messages import SessionGiven, TargetGiven
-from inspector.tui.remembered import Look, read_look, write_look
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _TERMINAL_SECONDS = 1.0
 
 
 def _actions() -> "type[Provider]":
-    from inspector.tui.palette import Actions
+    from inspector.tui.help import Actions
 
     return Actions
 
@@ -147,7 +146,7 @@ class InspectorApp(App[int]):
     def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
         from inspector.tui.actions.showing import draw_with
         from inspector.tui.drawing.styles import ASCII
-        from inspector.tui.keymap import keymap_of
+        from inspector.tui.keys import keymap_of
         from inspector.tui.workspace import Workspace
 
         try:

@@ -1,15 +1,21 @@
-"""The line at the foot of a screen that asks for something."""
+"""Lines at the foot of a screen that ask for something: a text, a filter, a path to save to."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
+
+from inspector.tui.drawing import styles
 
 
 class AskLine(Horizontal):
@@ -83,3 +89,133 @@ class AskLine(Horizontal):
     def tell_taken(self, event: Input.Submitted) -> None:
         event.stop()
         self.post_message(self.Taken(event.value.strip()))
+
+
+HINT = "text  state:working  task:91c  context:7f3  status:err  lane:push  .result.status.state=x"
+
+
+class FilterLine(Horizontal):
+    """Live while it is typed. Enter keeps the filter and goes back to the panel, Esc drops it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "drop", "Drop the filter", show=False),
+        Binding("down,tab", "keep", "Back to the panel", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="filter")
+
+    @dataclass
+    class Typed(Message):
+        text: str
+
+    @dataclass
+    class Left(Message):
+        """The user goes back to the panel."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("/", id="filter-sign", markup=False)
+        yield Input(placeholder=HINT, id="filter-text", compact=True)
+        yield Static("", id="filter-told", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+
+    @property
+    def text(self) -> str:
+        return self.query_one(Input).value
+
+    def open(self, text: str) -> None:
+        """Take what is typed from here on, beginning with `text`."""
+        self.display = True
+        field = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            field.value = text
+        self.screen.set_focus(field)
+
+    def tell(self, text: str, told: str, problem: str) -> None:
+        """Show the filter in force with `told`, or its `problem`; without a filter, nothing."""
+        field = self.query_one(Input)
+        self.display = bool(text) or field.has_focus
+        if field.value != text:
+            with self.prevent(Input.Changed):
+                field.value = text
+        style = styles.BAD if problem else styles.WARN
+        self.query_one("#filter-told", Static).update(Content.styled(problem or told, style))
+
+    def action_drop(self) -> None:
+        self.query_one(Input).value = ""
+        self.post_message(self.Left())
+
+    def action_keep(self) -> None:
+        self.post_message(self.Left())
+
+    @on(Input.Changed)
+    def take_change(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(event.value))
+
+    @on(Input.Submitted)
+    def take_enter(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_keep()
+
+
+class SaveLine(Horizontal):
+    """Enter saves, Esc does not. A file that is there is never written over."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back", show=False)]
+
+    class Left(Message):
+        """The user goes back to the panel; `told` says what was saved, or why nothing was."""
+
+        def __init__(self, told: str) -> None:
+            super().__init__()
+            self.told = told
+
+    def __init__(self) -> None:
+        super().__init__(id="save")
+        self._read: Callable[[], bytes] = bytes
+
+    def compose(self) -> ComposeResult:
+        yield Static("save as", id="save-sign", markup=False)
+        yield Input(id="save-path", compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+
+    def ask(self, name: str, read: Callable[[], bytes]) -> None:
+        """Ask for a path, `name` proposed; `read` gives the content once there is one."""
+        self._read = read
+        self.display = True
+        field = self.query_one(Input)
+        field.value = name
+        self.screen.set_focus(field)
+
+    def action_close(self) -> None:
+        self._leave("")
+
+    @on(Input.Submitted)
+    async def save(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._leave(await asyncio.to_thread(_save, event.value.strip(), self._read))
+
+    def _leave(self, told: str) -> None:
+        self.display = False
+        self.post_message(self.Left(told))
+
+
+def _save(written: str, read: Callable[[], bytes]) -> str:
+    """Write what `read` gives; returns what to tell."""
+    if not written:
+        return "not saved: no path"
+    path = Path(written).expanduser()
+    try:
+        content = read()
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        return f"not saved: {path} is there already"
+    except (OSError, ValueError) as error:
+        return f"not saved: {error}"
+    return f"saved {path}, {len(content)} bytes"

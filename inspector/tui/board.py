@@ -1,10 +1,10 @@
-"""Everything the screen draws, as one value; the panels get their share of it."""
+"""Everything the screen draws, as one value; what passes a filter, and where it goes wrong."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from inspector.core.entries import Purpose
+from inspector.core.entries import ASIDE, Purpose
 from inspector.tui.messages import Place
 from inspector.views import data, live, mock, reading, timeline
 from inspector.views import exchanges as wire
@@ -12,12 +12,20 @@ from inspector.views.card import CardView
 from inspector.views.chat import Offer, Said
 from inspector.views.data import DataView, TurnData
 from inspector.views.exchanges import Exchange, Exchanges
+from inspector.views.filtered import (
+    FilteredExchanges,
+    FilteredTimeline,
+    filter_exchanges,
+    filter_timeline,
+)
+from inspector.views.filters import NO_FILTER, Filter
 from inspector.views.live import LiveView
 from inspector.views.mock import MockView
 from inspector.views.persistent import Series
-from inspector.views.problems import problem_of
+from inspector.views.problems import problem_of, refusal_of
 from inspector.views.reading import Readings
-from inspector.views.timeline import TaskRow, Timeline
+from inspector.views.timeline import TaskRow, Timeline, Update
+from inspector.wire.findings import Severity
 from inspector.wire.json_values import Json
 
 
@@ -87,3 +95,102 @@ class Board:
     def slots(self) -> Mapping[str, Json]:
         """The slots that the agent last told."""
         return {row.name: row.value for row in self.turns[-1].slots} if self.turns else {}
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredBoard:
+    """What the panels show. `counts` are how many of how many, by panel; empty: all pass."""
+
+    chat: Sequence[Said] = ()
+    tasks: Series[TaskRow] = field(default_factory=Series[TaskRow])
+    exchanges: Series[Exchange] = field(default_factory=Series[Exchange])
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFilter:
+    """A filter with what it let through of the board before."""
+
+    filter: Filter = NO_FILTER
+    exchanges: FilteredExchanges | None = None
+    timeline: FilteredTimeline | None = None
+
+    def apply(self, board: Board) -> "tuple[BoardFilter, FilteredBoard]":
+        if not self.filter.terms:
+            return self, FilteredBoard(board.chat, board.tasks, board.exchanges.rows)
+        exchanges = filter_exchanges(self.exchanges, self.filter, board.exchanges)
+        timeline = filter_timeline(self.timeline, self.filter, board.timeline, board.exchanges)
+        passing = {exchange.id for exchange in exchanges.items}
+        chat = [said for said in board.chat if said.exchange in passing]
+        counts = {
+            "conversation": (len(chat), len(board.chat)),
+            "timeline": (len(timeline.items), len(board.tasks)),
+            "wire": (len(exchanges.items), len(board.exchanges)),
+        }
+        filtered = FilteredBoard(chat, timeline.items, exchanges.items, counts)
+        return BoardFilter(self.filter, exchanges, timeline), filtered
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """`text` says the first thing that is wrong there, `panel` where it is seen."""
+
+    place: Place
+    text: str
+    panel: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCount:
+    """How many places there are, counted on from an earlier board."""
+
+    total: int = 0
+    rows: Series[TaskRow] = field(default_factory=Series[TaskRow])
+    exchanges: Series[Exchange] = field(default_factory=Series[Exchange])
+
+    def step(self, board: Board) -> "FoundCount":
+        total = self.total
+        for place in board.tasks.changes(self.rows):
+            row = board.tasks[place]
+            before = self.rows[place].updates if place < len(self.rows) else Series[Update]()
+            for index in row.updates.changes(before):
+                total += bool(_trouble(row.updates[index]))
+                total -= bool(index < len(before) and _trouble(before[index]))
+        rows = board.exchanges.rows
+        for place in rows.changes(self.exchanges):
+            total += bool(_trouble_aside(rows[place]))
+            total -= bool(place < len(self.exchanges) and _trouble_aside(self.exchanges[place]))
+        return FoundCount(total, board.tasks, rows)
+
+
+def found_places(board: Board) -> list[FoundPlace]:
+    """Return all places in the order of the log."""
+    return sorted(_places(board), key=lambda found: found.place.seq)
+
+
+def _places(board: Board) -> Iterator[FoundPlace]:
+    for row in board.tasks:
+        for update in row.updates:
+            if text := _trouble(update):
+                yield FoundPlace(Place(update.exchange, update.seq), text, "timeline")
+    for exchange in board.exchanges:
+        if text := _trouble_aside(exchange):
+            yield FoundPlace(Place(exchange.id, exchange.request.seq), text, "wire")
+
+
+def _trouble(update: Update) -> str:
+    """Return what is wrong with `update`; "" where nothing is."""
+    if update.kind == "error":
+        return update.text
+    return next((one.message for one in update.findings if one.severity is not Severity.HINT), "")
+
+
+def _trouble_aside(exchange: Exchange) -> str:
+    """Return what is wrong with an exchange that no task tells of, such as that of the card."""
+    if exchange.purpose not in ASIDE:
+        return ""
+    if exchange.failure is not None:
+        return exchange.failure.message
+    if (refusal := refusal_of(exchange)) is not None:
+        return refusal.cause
+    return next((one.message for one in exchange.findings if one.severity is not Severity.HINT), "")

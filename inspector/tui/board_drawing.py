@@ -6,10 +6,10 @@ from inspector.tui.actions.credentials import look_after
 from inspector.tui.board import Board
 from inspector.tui.composing.composer import Composer
 from inspector.tui.data_panel import DataPanel
+from inspector.tui.footer import KeyBar
 from inspector.tui.header import Header, header_view
-from inspector.tui.key_bar import KeyBar
 from inspector.tui.live_drawer import LiveDrawer, SaveProblems
-from inspector.tui.stage import Stage
+from inspector.tui.panels import Panels
 from inspector.tui.timeline_panel import TimelinePanel
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def draw_board(workspace: "Workspace", board: Board) -> None:
     workspace.board = board
     workspace.query_one(DataPanel).know_mock(board.mock)
     workspace.query_one(TimelinePanel).know_marks(board.mock.marks)
-    stage = workspace.query_one(Stage)
+    stage = workspace.query_one(Panels)
     stage.show(board)
     workspace.query_one(KeyBar).found = stage.found.total
     composer = workspace.query_one(Composer)

@@ -10,10 +10,10 @@ from textual.widget import Widget
 
 from inspector.net.events import FailureKind
 from inspector.tui.board import Board
+from inspector.tui.credentials import Words
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import fault_words, safe_line
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
-from inspector.tui.secrets.credential_words import Words
 from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView

@@ -7,7 +7,7 @@ from inspector.core.commands import Turn
 from inspector.core.entries import RequestSent
 from inspector.core.requests import TURNS
 from inspector.tui.composing.composer import Composer
-from inspector.tui.stage import Stage
+from inspector.tui.panels import Panels
 from inspector.tui.wire_panel import WirePanel
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class KnownTask:
 
 def selected_exchange(workspace: "Workspace") -> "Exchange | None":
     """Return the exchange of the selected turn; of what came after a turn, that of this turn."""
-    place = workspace.query_one(Stage).selected
+    place = workspace.query_one(Panels).selected
     for exchange in reversed(workspace.board.exchanges):
         if exchange.purpose in TURNS and (place is None or exchange.id <= place.exchange):
             return exchange
@@ -32,7 +32,7 @@ def selected_exchange(workspace: "Workspace") -> "Exchange | None":
 
 def pointed_exchange(workspace: "Workspace") -> "Exchange | None":
     """Return the exchange under the cursor of the wire view, else that of the selected turn."""
-    stage = workspace.query_one(Stage)
+    stage = workspace.query_one(Panels)
     if stage.active == "wire":
         return workspace.query_one(WirePanel).selected
     return selected_exchange(workspace)
@@ -56,7 +56,7 @@ def selected_turn(workspace: "Workspace") -> Turn | None:
 
 def selected_task(workspace: "Workspace") -> KnownTask | None:
     """Return the task of what is selected; where that told of none, the one told of before."""
-    place = workspace.query_one(Stage).selected
+    place = workspace.query_one(Panels).selected
     for exchange in reversed(workspace.board.exchanges):
         task_id = exchange.progress.task_id
         if task_id is not None and (place is None or exchange.id <= place.exchange):

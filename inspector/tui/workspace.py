@@ -1,5 +1,6 @@
 """The main screen: folds the log for the panels, and turns what the user does into commands."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
@@ -14,30 +15,28 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
 
-from inspector.core.commands import Command, FetchCard, Turn
+from inspector.core.commands import Command, FetchCard, SendTurn, Turn
+from inspector.core.credentials import fill_headers
 from inspector.core.entries import Entry
 from inspector.core.session import Session
+from inspector.errors import UsageError
 from inspector.settings import Connection
+from inspector.tui.ask_line import SaveLine
 from inspector.tui.board import Board
 from inspector.tui.board_drawing import draw_board
 from inspector.tui.card_screen import CardMemory
-from inspector.tui.composing.composer import Composer, waiting_text
-from inspector.tui.composing.prompt import Prompt
-from inspector.tui.composing.raw_body import RawBody
+from inspector.tui.composing.composer import Composer, Prompt, RawBody, waiting_text
+from inspector.tui.credentials import CredentialDesk
 from inspector.tui.data_panel import TraceWanted
+from inspector.tui.footer import Area, KeyBar
 from inspector.tui.frames import Frames
 from inspector.tui.header import Header, HeaderView
-from inspector.tui.key_bar import Area, KeyBar
-from inspector.tui.keymap import Keymap
-from inspector.tui.keys import BY_NAME, bindings
+from inspector.tui.keys import BY_NAME, Keymap, bindings
+from inspector.tui.layout import PANELS, panel_of
 from inspector.tui.live_drawer import LiveDrawer, MockWatcher, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
-from inspector.tui.panels import PANELS, panel_of
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import end_workers
-from inspector.tui.save_line import SaveLine
-from inspector.tui.secrets.credential_desk import CredentialDesk
-from inspector.tui.sending import carry_out, send_turn
-from inspector.tui.stage import Stage
 
 _CLOCK_SECONDS = 0.1
 
@@ -90,7 +89,7 @@ class Workspace(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Header(HeaderView(self.target))
         yield SaveProblems()
-        yield Stage(self.started)
+        yield Panels(self.started)
         yield LiveDrawer()
         yield Composer(self.new_id)
         yield KeyBar(self.keymap.keys)
@@ -159,7 +158,7 @@ class Workspace(Screen[None]):
 
     @on(SaveLine.Left)
     def leave_save(self, event: SaveLine.Left) -> None:
-        stage = self.query_one(Stage)
+        stage = self.query_one(Panels)
         stage.go_to(stage.active)
         if event.told:
             self.notice(event.told)
@@ -173,7 +172,7 @@ class Workspace(Screen[None]):
         panel = panel_of(self.focused)
         self.query_one(KeyBar).area = self._area(panel)
         if panel in PANELS:
-            self.query_one(Stage).activate(panel)
+            self.query_one(Panels).activate(panel)
 
     def _area(self, panel: str | None) -> Area:
         match self.focused:
@@ -204,10 +203,39 @@ class Workspace(Screen[None]):
 
     def action_back(self) -> None:
         """Take one step back: from the drawer, the composer, the zoom, the wire."""
-        composer, stage = self.query_one(Composer), self.query_one(Stage)
+        composer, stage = self.query_one(Composer), self.query_one(Panels)
         if composer.drawer.is_open:
             composer.close_drawer()
         elif panel_of(self.focused) == "compose":
             stage.go_to(stage.active)
         else:
             stage.step_back()
+
+
+def send_turn(workspace: "Workspace", turn: Turn, times: int) -> None:
+    """Send `turn`, its variables filled in; what cannot go out is kept for ↑."""
+    try:
+        filled, secrets = fill_headers(turn, os.environ)
+    except UsageError as error:
+        workspace.query_one(Composer).history.keep_unsent(turn)
+        workspace.notice(f"not sent: {error}; ↑ brings it back")
+        return
+    if workspace.session is not None:
+        workspace.session.conceal(secrets)
+    workspace.query_one(Panels).select(None)
+    desk = workspace.desk
+    for _ in range(times):
+        workspace.run_command(SendTurn(filled if desk is None else desk.client.traced(filled)))
+
+
+async def carry_out(workspace: "Workspace", session: Session, command: Command) -> None:
+    """Run `command` to its end; once an agent is known, follow the mock that it may be."""
+    try:
+        await session.run(command)
+    except UsageError as error:
+        workspace.notice(str(error))
+    if workspace.desk is not None and session.endpoint is not None:
+        workspace.run_worker(workspace.desk.client.attend(), group="mock")
+    if isinstance(command, SendTurn) and session.endpoint is None:
+        workspace.query_one(Composer).history.keep_unsent(command.turn)
+        workspace.notice("not sent: no card names where to; ↑ brings it back")

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.tui.actions.turns import NOTHING_SENT
-from inspector.tui.command_lines import send_command, task_command
+from inspector.tui.copying import send_command, task_command
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import app_of
 from inspector.tui.selection import pointed_exchange, turn_as_sent
-from inspector.tui.stage import Stage
 from inspector.views.exchanges import find
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def selected(workspace: "Workspace") -> None:
-    text = workspace.query_one(Stage).copied_text()
+    text = workspace.query_one(Panels).copied_text()
     if text is not None:
         app_of(workspace).copy_to_clipboard(text)
         workspace.notice("copied")
@@ -23,7 +23,7 @@ def selected(workspace: "Workspace") -> None:
 
 def menu(workspace: "Workspace") -> None:
     """Copy the selected exchange in the form that is chosen."""
-    from inspector.tui.copy_menu import CopyMenu, exchange_as
+    from inspector.tui.copying import CopyMenu, exchange_as
 
     exchange = pointed_exchange(workspace)
     if exchange is None:
@@ -56,7 +56,7 @@ def _turn_line(workspace: "Workspace") -> str | None:
 
 
 def _task_line(workspace: "Workspace") -> str | None:
-    place = workspace.query_one(Stage).selected
+    place = workspace.query_one(Panels).selected
     exchange = None if place is None else find(workspace.board.exchanges, place.exchange)
     if exchange is None or exchange.purpose is None or exchange.progress.task_id is None:
         return None

@@ -4,14 +4,8 @@ from typing import TYPE_CHECKING
 
 from inspector.core.commands import FetchCard
 from inspector.errors import UsageError
+from inspector.tui.credentials import CredentialDesk, Header, OriginDoubted, Question, SecretWanted
 from inspector.tui.running_app import app_of
-from inspector.tui.secrets.credential_desk import (
-    CredentialDesk,
-    Header,
-    OriginDoubted,
-    Question,
-    SecretWanted,
-)
 from inspector.wire.urls import root
 
 if TYPE_CHECKING:
@@ -51,7 +45,7 @@ def look_after(workspace: "Workspace") -> None:
 
 
 def _ask(workspace: "Workspace", desk: CredentialDesk, question: Question) -> None:
-    from inspector.tui.secrets.secret import OriginScreen, SecretScreen
+    from inspector.tui.credential_screens import OriginScreen, SecretScreen
 
     def take_secret(given: "Header | Mint | None") -> None:
         if given is not None:

@@ -4,17 +4,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from inspector.tui.board import found_places
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.found import found_places
 from inspector.tui.messages import Place
-from inspector.tui.stage import Stage
+from inspector.tui.panels import Panels
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
 
 
 def filter_panels(workspace: "Workspace") -> None:
-    workspace.query_one(Stage).open_filter()
+    workspace.query_one(Panels).open_filter()
 
 
 def trouble(by: int) -> "Callable[[Workspace], None]":
@@ -25,7 +25,7 @@ def trouble(by: int) -> "Callable[[Workspace], None]":
         if not found:
             workspace.notice("nothing was found wrong")
             return
-        stage = workspace.query_one(Stage)
+        stage = workspace.query_one(Panels)
         index = _next([one.place for one in found], stage.selected, by)
         # who reads the bytes goes on reading bytes
         panel = "wire" if stage.active == "wire" else found[index].panel
@@ -44,7 +44,7 @@ def task(by: int) -> "Callable[[Workspace], None]":
         if not tasks:
             workspace.notice("no task yet")
             return
-        stage = workspace.query_one(Stage)
+        stage = workspace.query_one(Panels)
         selected = stage.selected
         here = None if selected is None else Place(selected.exchange, selected.exchange)
         place = tasks[_next(tasks, here, by)]

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.header import Header
+from inspector.tui.layout import panel_of
 from inspector.tui.live_drawer import LiveDrawer
-from inspector.tui.panels import panel_of
-from inspector.tui.stage import Stage
+from inspector.tui.panels import Panels
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -35,7 +35,7 @@ def base(workspace: "Workspace") -> None:
 
 def trace(workspace: "Workspace") -> None:
     """Show in place of the data which rules the mock's turn came by, or the data again."""
-    data, stage = workspace.query_one(DataPanel), workspace.query_one(Stage)
+    data, stage = workspace.query_one(DataPanel), workspace.query_one(Panels)
     is_seen = bool(data.region)
     if is_seen or not data.explains:
         data.toggle_rules()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
+from inspector.tui.ask_line import SaveLine
 from inspector.tui.data_panel import DataPanel
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import app_of
-from inspector.tui.save_line import SaveLine
-from inspector.tui.stage import Stage
 from inspector.tui.wire_panel import WirePanel
 from inspector.views.exchanges import Exchange, find
 from inspector.views.exports import entry_bytes, exchange_bytes, received_bytes
@@ -34,7 +34,7 @@ async def editor(workspace: "Workspace") -> None:
 
 def save(workspace: "Workspace") -> None:
     """Ask where to save the file under the cursor, or what came over the wire."""
-    stage, line = workspace.query_one(Stage), workspace.query_one(SaveLine)
+    stage, line = workspace.query_one(Panels), workspace.query_one(SaveLine)
     file = workspace.query_one(DataPanel).file if stage.active == "data" else None
     if file is not None and not file.encoded:
         workspace.notice(f"{file.safe_name} was not sent along, only where it is")
@@ -62,7 +62,7 @@ async def _view(workspace: "Workspace", command: Callable[[], list[str]]) -> Non
 
 def _selected(workspace: "Workspace") -> tuple[bytes, str] | None:
     """Return the bytes to show: of the wire all, of the data its parts, else of one entry."""
-    stage = workspace.query_one(Stage)
+    stage = workspace.query_one(Panels)
     exchange = _exchange(workspace)
     if stage.active == "data":
         turn = workspace.board.turn_at(stage.selected)
@@ -78,7 +78,7 @@ def _selected(workspace: "Workspace") -> tuple[bytes, str] | None:
 
 
 def _exchange(workspace: "Workspace") -> Exchange | None:
-    stage, exchanges = workspace.query_one(Stage), workspace.board.exchanges
+    stage, exchanges = workspace.query_one(Panels), workspace.board.exchanges
     if stage.active == "wire":
         return workspace.query_one(WirePanel).selected
     if stage.selected is None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from inspector.core.commands import Also
 from inspector.tui.composing.composer import Composer
 from inspector.tui.messages import Place
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import app_of
-from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -27,7 +27,7 @@ def screen(workspace: "Workspace") -> None:
             stage.select(place)
             stage.go_to("wire")
 
-    composer, stage = workspace.query_one(Composer), workspace.query_one(Stage)
+    composer, stage = workspace.query_one(Composer), workspace.query_one(Panels)
     pushes = PushScreen(
         workspace.session.receiver if workspace.session is not None else None,
         workspace.board,

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from inspector.tui.messages import SessionGiven
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import app_of
-from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def screen(workspace: "Workspace") -> None:
         else:
             workspace.post_message(SessionGiven(chosen))
 
-    symbols = workspace.query_one(Stage).symbols
+    symbols = workspace.query_one(Panels).symbols
     app_of(workspace).push_screen(
         SessionsScreen(sessions_folder(), workspace.recorded_in, symbols), after
     )

@@ -11,11 +11,9 @@ from inspector.core.commands import FetchCard
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.styles import ASCII, THEMES, UNICODE, Symbols
 from inspector.tui.header import Header
-from inspector.tui.layout import Layout
-from inspector.tui.panels import PANELS
-from inspector.tui.room import Room
+from inspector.tui.layout import PANELS, Layout, SplitLayout
+from inspector.tui.panels import Panels
 from inspector.tui.running_app import app_of
-from inspector.tui.stage import Stage
 
 if TYPE_CHECKING:
     from inspector.tui.workspace import Workspace
@@ -48,13 +46,13 @@ def panel(name: str) -> "Callable[[Workspace], None]":
         if name == "compose":
             workspace.query_one(Composer).field.focus()
         else:
-            workspace.query_one(Stage).go_to(name)
+            workspace.query_one(Panels).go_to(name)
 
     return go_to
 
 
 def wire(workspace: "Workspace") -> None:
-    workspace.query_one(Stage).toggle_wire()
+    workspace.query_one(Panels).toggle_wire()
 
 
 def card(workspace: "Workspace") -> None:
@@ -66,7 +64,7 @@ def card(workspace: "Workspace") -> None:
         fetch=lambda: workspace.run_command(FetchCard()),
         last=lambda: memory.last if memory is not None else None,
         started=workspace.started,
-        symbols=workspace.query_one(Stage).symbols,
+        symbols=workspace.query_one(Panels).symbols,
     )
 
     def after(example: str | None) -> None:
@@ -82,15 +80,15 @@ def card(workspace: "Workspace") -> None:
 
 
 def zoom(workspace: "Workspace") -> None:
-    workspace.query_one(Stage).toggle_zoom()
+    workspace.query_one(Panels).toggle_zoom()
 
 
 def resize(by: int) -> "Callable[[Workspace], None]":
     """Return the action that makes the active panel wider, or the wire higher, by `by` steps."""
 
     def arrange(workspace: "Workspace") -> None:
-        stage = workspace.query_one(Stage)
-        layout = stage.query_one(Room).layout_shown
+        stage = workspace.query_one(Panels)
+        layout = stage.query_one(SplitLayout).layout_shown
         stage.lay_out(layout.resized(stage.active, by))
 
     return arrange
@@ -98,11 +96,11 @@ def resize(by: int) -> "Callable[[Workspace], None]":
 
 def hide(workspace: "Workspace") -> None:
     """Hide the active panel; its number brings it back."""
-    stage = workspace.query_one(Stage)
+    stage = workspace.query_one(Panels)
     if stage.active == "wire":
         stage.toggle_wire()
         return
-    layout = stage.query_one(Room).layout_shown
+    layout = stage.query_one(SplitLayout).layout_shown
     if len(layout.shown) == 1:
         workspace.notice("one panel stays")
         return
@@ -112,11 +110,11 @@ def hide(workspace: "Workspace") -> None:
 
 
 def even(workspace: "Workspace") -> None:
-    workspace.query_one(Stage).lay_out(Layout())
+    workspace.query_one(Panels).lay_out(Layout())
 
 
 def symbols(workspace: "Workspace") -> None:
-    stage = workspace.query_one(Stage)
+    stage = workspace.query_one(Panels)
     chosen = ASCII if stage.symbols is UNICODE else UNICODE
     app_of(workspace).letters.enabled = chosen is ASCII
     draw_with(workspace, chosen)
@@ -124,7 +122,7 @@ def symbols(workspace: "Workspace") -> None:
 
 def draw_with(workspace: "Workspace", chosen: Symbols) -> None:
     workspace.query_one(Header).symbols = chosen
-    workspace.query_one(Stage).draw_with(chosen)
+    workspace.query_one(Panels).draw_with(chosen)
 
 
 def theme(workspace: "Workspace") -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
 from inspector.tui.composing.composer import Composer
-from inspector.tui.composing.known_slots import hints_of
+from inspector.tui.composing.pairs_table import hints_of
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.running_app import app_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.tui.composing.kept import Kept
+    from inspector.tui.composing.snippets import Kept
     from inspector.tui.workspace import Workspace
 
 

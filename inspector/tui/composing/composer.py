@@ -1,34 +1,219 @@
 """Where a turn is written: its text, the drawer above it, and how it will go out below."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
-from inspector.core.commands import Turn
+from inspector.core.commands import FollowMode, Turn
+from inspector.core.entries import Purpose, RequestSent
+from inspector.core.requests import TURNS, compose_params, read_sent_turn
 from inspector.tui.composing.drawer import Drawer
-from inspector.tui.composing.history import History
-from inspector.tui.composing.options_form import OptionsForm
-from inspector.tui.composing.options_line import options_line, raw_line
-from inspector.tui.composing.pairs_table import PairsTable
+from inspector.tui.composing.options import OptionsForm, TurnOptions, options_line, raw_line
+from inspector.tui.composing.pairs_table import Hint, PairsTable, SlotsTable
 from inspector.tui.composing.parts_table import PartsTable
-from inspector.tui.composing.prompt import Prompt
-from inspector.tui.composing.raw_body import RawBody, body_of, fields_of, follow_of
-from inspector.tui.composing.slot_values import Hint
-from inspector.tui.composing.slots_table import SlotsTable
-from inspector.tui.composing.turn_options import TurnOptions
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import duration, safe_line
 from inspector.tui.messages import TurnComposed
 from inspector.views.chat import Offer
 from inspector.views.exchanges import Exchange
+from inspector.wire.json_values import Json, parse_json
+from inspector.wire.v0_3 import (
+    MESSAGE_SEND,
+    MESSAGE_STREAM,
+    TASKS_RESUBSCRIBE,
+    encode_request,
+    read_request,
+)
+
+
+class Prompt(TextArea):
+    """Enter sends, Ctrl+J begins a new line; Up in the first line recalls what was sent."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+j,shift+enter", "newline", "New line", show=False),
+    ]
+
+    @dataclass
+    class Sent(Message):
+        pass
+
+    @dataclass
+    class Recalled(Message):
+        """`by` is -1 for the turn before, 1 for the one after."""
+
+        by: int
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="prompt",
+            compact=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+            placeholder="Write to the agent",
+        )
+
+    def write(self, text: str) -> None:
+        """Put `text` in place of what is written; undo brings that back."""
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def on_key(self, event: events.Key) -> None:
+        row, _ = self.cursor_location
+        is_last = row == self.document.line_count - 1
+        message = {
+            "enter": self.Sent(),
+            "up": self.Recalled(-1) if row == 0 else None,
+            "down": self.Recalled(1) if is_last else None,
+        }.get(event.key)
+        if message is not None:
+            event.stop()
+            event.prevent_default()
+            self.post_message(message)
+
+
+_STREAMS = (MESSAGE_STREAM, TASKS_RESUBSCRIBE)
+
+
+class RawBody(TextArea):
+    """Enter begins a new line here; undo reaches back to the body as it was composed."""
+
+    def __init__(self) -> None:
+        super().__init__(id="raw-body", compact=True, show_line_numbers=True, tab_behavior="focus")
+        self._written = ("", b"")
+
+    def write(self, body: bytes) -> None:
+        """Show `body`, of which what is no UTF-8 or no line feed is only seen approximately."""
+        self.replace(body.decode(errors="replace"), (0, 0), self.document.end)
+        self.move_cursor((0, 0))
+        self._written = (self.text, body)
+
+    @property
+    def body(self) -> bytes:
+        """The bytes as they were given as long as nobody has edited them, else the text's."""
+        text, body = self._written
+        return body if self.text == text else self.text.encode(errors="replace")
+
+
+def body_of(turn: Turn, id: str, message_id: str) -> bytes:
+    """Return the request body of `turn`, indented for reading."""
+    if turn.raw is not None:
+        return turn.raw
+    method = MESSAGE_STREAM if turn.follow is FollowMode.STREAM else MESSAGE_SEND
+    body = encode_request(id, method, compose_params(turn, message_id))
+    return json.dumps(parse_json(body).value, indent=2, ensure_ascii=False).encode()
+
+
+def follow_of(body: bytes, otherwise: FollowMode) -> FollowMode:
+    """Return how a raw body is followed: by its method, where it has one."""
+    method = read_request(body).method
+    if method is None:
+        return otherwise
+    if method in _STREAMS:
+        return FollowMode.STREAM
+    return FollowMode.BLOCKING if otherwise is FollowMode.STREAM else otherwise
+
+
+def fields_of(body: bytes) -> Turn | None:
+    """Return the turn that `body` is, whatever its layout; None where fields cannot say it."""
+    request = read_request(body)
+    if not isinstance(request.id, str) or request.method not in (MESSAGE_SEND, MESSAGE_STREAM):
+        return None
+    is_stream = request.method == MESSAGE_STREAM
+    compact = encode_request(request.id, request.method, request.params)
+    if parse_json(compact).value != parse_json(body).value:
+        return None
+    purpose = Purpose.STREAM if is_stream else Purpose.SEND
+    turn = read_sent_turn(RequestSent(0, 0, 0, purpose, "POST", "", (), compact))
+    return None if turn.raw is not None else turn
+
+
+class History:
+    """Turns in the order of sending; those that never reached the wire come last.
+
+    The log masks secrets and does not tell how a task was followed beside its turn; of a turn
+    composed in this session both are remembered.
+    """
+
+    def __init__(self) -> None:
+        self._composed: list[Turn] = []
+        self._unsent: list[Turn] = []
+        self._at: int | None = None
+        self._draft: Turn | None = None
+
+    @property
+    def is_recalling(self) -> bool:
+        """Say whether a turn of before stands in the place of what was written."""
+        return self._at is not None
+
+    def remember(self, turn: Turn) -> None:
+        self._composed.append(turn)
+        self._at = None
+
+    def keep_unsent(self, turn: Turn) -> None:
+        self._unsent.append(turn)
+
+    def step(self, exchanges: Sequence[Exchange], by: int, written: Turn) -> Turn | None:
+        """Return the turn `by` steps from the one recalled last; at the oldest that one again.
+
+        Beyond the newest comes back what was `written` when the first was recalled.
+        """
+        requests = sent_requests(exchanges)
+        count = len(requests) + len(self._unsent)
+        if self._at is None:
+            self._draft = written
+        start = count if self._at is None else self._at
+        at = max(start + by, 0)
+        if at >= count:
+            draft = None if self._at is None else self._draft
+            self._at = None
+            return draft
+        self._at = at
+        if self._at >= len(requests):
+            return self._unsent[self._at - len(requests)]
+        return self.read(requests[self._at])
+
+    def read(self, request: RequestSent) -> Turn:
+        """Return the turn of `request`, with the headers and ways that its writer gave it."""
+        turn = read_sent_turn(request)
+        for composed in reversed(self._composed):
+            if _is_same(composed, turn):
+                return replace(turn, headers=composed.headers, also=composed.also)
+        return turn
+
+
+def sent_requests(exchanges: Sequence[Exchange]) -> list[RequestSent]:
+    """Return the requests that carried turns."""
+    return [
+        one.request
+        for one in exchanges
+        if isinstance(one.request, RequestSent) and one.request.purpose in TURNS
+    ]
+
+
+def _is_same(composed: Turn, sent: Turn) -> bool:
+    """Say whether `sent` is `composed` but for what the wire adds or does not show."""
+    if composed.raw is not None or sent.raw is not None:
+        return composed.raw == sent.raw
+    return _params(composed) == _params(sent)
+
+
+def _params(turn: Turn) -> dict[str, Json]:
+    return compose_params(replace(turn, message_id=None), "")
 
 
 class Composer(VerticalGroup):

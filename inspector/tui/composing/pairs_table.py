@@ -1,17 +1,303 @@
-"""A table of names and values in the composer: slots, metadata, headers."""
+"""Tables of names and values in the composer: slots, metadata, headers; a type for each value."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import VerticalGroup, VerticalScroll
+from textual.containers import HorizontalGroup, VerticalGroup, VerticalScroll
 from textual.message import Message
-from textual.widgets import Input
+from textual.suggester import SuggestFromList
+from textual.widgets import Button, Input
 
-from inspector.tui.composing.pair_line import PairLine
-from inspector.tui.composing.slot_values import Hint, typed_for
+from inspector.core.commands import SlotShape
+from inspector.core.project import DomainSlot, has_domain, read_slot_domain
+from inspector.errors import UsageError
+from inspector.tui.composing.options import Choices
+from inspector.tui.drawing.safe_text import value_text
+from inspector.tui.running_app import app_of
 from inspector.wire.json_values import Json
+
+if TYPE_CHECKING:
+    from inspector.tui.workspace import Workspace
+
+
+class ValueKind(StrEnum):
+    AUTO = "auto"
+    TEXT = "text"
+    NUMBER = "number"
+    BOOLEAN = "bool"
+    NULL = "null"
+    JSON = "json"
+
+
+class BadValue(ValueError):
+    """The typed text is no value of the chosen type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What is known of a name before it is written: its value now, its type, its choices.
+
+    `kind` AUTO means that nobody has told the type.
+    """
+
+    now: str = ""
+    kind: ValueKind = ValueKind.AUTO
+    choices: tuple[str, ...] = ()
+
+    @property
+    def placeholder(self) -> str:
+        if self.choices:
+            return " | ".join(self.choices)
+        return f"now {self.now}" if self.now else "value"
+
+
+NO_HINT = Hint()
+
+
+def parse_value(typed: str, kind: ValueKind) -> Json:
+    """Return the value of `typed`; AUTO takes JSON for what it is and everything else as text.
+
+    Raises:
+        BadValue: `typed` is not of `kind`.
+    """
+    match kind:
+        case ValueKind.TEXT:
+            return typed
+        case ValueKind.NULL:
+            return None
+        case ValueKind.AUTO:
+            return _guess(typed)
+        case ValueKind.NUMBER | ValueKind.BOOLEAN | ValueKind.JSON:
+            value = _guess(typed)
+            if kind is not ValueKind.JSON and kind_of(value) is not kind:
+                raise BadValue(f"{typed!r} is no {kind}")
+            if kind is ValueKind.JSON and value == typed:
+                raise BadValue(f"{typed!r} is not JSON")
+            return value
+
+
+def hinted_value(typed: str, hint: Hint) -> tuple[Json, bool]:
+    """Return the value of `typed` for the type that `hint` tells, and whether it fits.
+
+    What does not fit is still a value: how the agent takes a wrong one is worth seeing.
+    """
+    guessed = _guess(typed)
+    if guessed is None:
+        return None, True
+    try:
+        value = parse_value(typed, hint.kind)
+    except BadValue:
+        return guessed, False
+    return value, not hint.choices or value in hint.choices
+
+
+def kind_of(value: Json) -> ValueKind:
+    match value:
+        case None:
+            return ValueKind.NULL
+        case bool():
+            return ValueKind.BOOLEAN
+        case int() | float():
+            return ValueKind.NUMBER
+        case str():
+            return ValueKind.TEXT
+        case list() | dict():
+            return ValueKind.JSON
+
+
+def typed_for(value: Json) -> str:
+    """Return what to type for `value`: text that would be taken for another type is quoted."""
+    text = value_text(value)
+    if isinstance(value, str) and _guess(text) != value:
+        return json.dumps(value, ensure_ascii=False)
+    return text
+
+
+def _guess(typed: str) -> Json:
+    try:
+        value: Json = json.loads(typed)
+    except (json.JSONDecodeError, RecursionError):
+        return typed
+    return value
+
+
+_KINDS = {
+    "text": ValueKind.TEXT,
+    "categorical": ValueKind.TEXT,
+    "float": ValueKind.NUMBER,
+    "bool": ValueKind.BOOLEAN,
+    "list": ValueKind.JSON,
+}
+
+
+def hints_of(workspace: "Workspace") -> Mapping[str, Hint]:
+    """Return the slots of the project's domain and those that the agent last told.
+
+    What keeps the domain from being read is told in the footer; the agent's slots serve alone.
+    """
+    domain: Mapping[str, DomainSlot] = {}
+    try:
+        domain = _domain_of(workspace)
+    except UsageError as error:
+        workspace.notice(str(error))
+    return hints(domain, workspace.board.slots())
+
+
+def hints(domain: Mapping[str, DomainSlot], told: Mapping[str, Json]) -> Mapping[str, Hint]:
+    """Return a hint for each slot: a declared type wins over that of the value told last."""
+    found = {name: Hint(value_text(value), _kind(value)) for name, value in told.items()}
+    for name, slot in domain.items():
+        now = found[name].now if name in found else ""
+        found[name] = Hint(now, _KINDS.get(slot.type, ValueKind.AUTO), slot.values)
+    return found
+
+
+def _kind(value: Json) -> ValueKind:
+    return ValueKind.AUTO if value is None else kind_of(value)
+
+
+def _domain_of(workspace: "Workspace") -> Mapping[str, DomainSlot]:
+    """Return the slots of the project that was named, or that the target is itself."""
+    project = app_of(workspace).project
+    if project is not None:
+        return read_slot_domain(project)
+    target = workspace.target
+    is_project = "://" not in target and has_domain(Path(target))
+    return read_slot_domain(Path(target)) if is_project else {}
+
+
+class PairLine(HorizontalGroup):
+    """A row of text alone has no type. `noun` is what the empty name asks for."""
+
+    @dataclass
+    class Edited(Message):
+        line: "PairLine"
+
+    def __init__(
+        self,
+        noun: str,
+        hints: Mapping[str, Hint],
+        name: str = "",
+        typed: str = "",
+        *,
+        is_text: bool = False,
+    ) -> None:
+        super().__init__()
+        self._noun = noun
+        self._hints = hints
+        self._first = (name, typed)
+        self.is_text = is_text
+        self.kind = ValueKind.TEXT if is_text else ValueKind.AUTO
+
+    def compose(self) -> ComposeResult:
+        name, typed = self._first
+        yield Input(name, placeholder=self._noun, classes="name", compact=True)
+        yield Input(typed, placeholder="value", classes="value", compact=True)
+        if not self.is_text:
+            kind = Button("auto", classes="kind", compact=True)
+            # its word tells that it was pressed
+            kind.active_effect_duration = 0
+            yield kind
+
+    def on_mount(self) -> None:
+        for field in self.query(Input):
+            field.cursor_blink = False
+        self.know(self._hints)
+
+    def know(self, hints: Mapping[str, Hint]) -> None:
+        """Offer the names of `hints`, and of the row's own its value and type."""
+        self._hints = hints
+        names = SuggestFromList(list(hints), case_sensitive=False) if hints else None
+        self.query_one(".name", Input).suggester = names
+        self._hint_value()
+        self._show_kind()
+
+    @property
+    def pair_name(self) -> str:
+        return self.query_one(".name", Input).value.strip()
+
+    @property
+    def typed(self) -> str:
+        return self.query_one(".value", Input).value
+
+    @property
+    def is_filled(self) -> bool:
+        """Say whether the row counts: an empty value does once its type says what it is."""
+        return bool(self.pair_name) and (bool(self.typed) or self.kind is not ValueKind.AUTO)
+
+    @property
+    def is_good(self) -> bool:
+        """Say whether the value is of the type that the button has set."""
+        try:
+            parse_value(self.typed, self.kind)
+        except BadValue:
+            return False
+        return True
+
+    def value(self) -> Json:
+        """Return the value as typed.
+
+        Raises:
+            BadValue: it is not of the type that was set.
+        """
+        if self.kind is ValueKind.AUTO:
+            return hinted_value(self.typed, self._hint)[0]
+        return parse_value(self.typed, self.kind)
+
+    @property
+    def _hint(self) -> Hint:
+        return self._hints.get(self.pair_name, NO_HINT)
+
+    @on(Input.Changed)
+    def tell_edit(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.input.has_class("name"):
+            self._hint_value()
+        self._tell()
+
+    @on(Button.Pressed)
+    def turn_kind(self, event: Button.Pressed) -> None:
+        event.stop()
+        kinds = list(ValueKind)
+        self.kind = kinds[(kinds.index(self.kind) + 1) % len(kinds)]
+        self._tell()
+
+    def _tell(self) -> None:
+        self._show_kind()
+        self.set_class(not self.is_good, "-bad")
+        self.post_message(self.Edited(self))
+
+    def _hint_value(self) -> None:
+        """Show in the empty field what the slot may be, or is at present."""
+        field = self.query_one(".value", Input)
+        field.placeholder = self._hint.placeholder
+        field.suggester = SuggestFromList(self._hint.choices) if self._hint.choices else None
+
+    def _show_kind(self) -> None:
+        if self.is_text:
+            return
+        label, fits = self._kind_label()
+        self.query_one(Button).label = label
+        self.set_class(not fits, "-odd")
+
+    def _kind_label(self) -> tuple[str, bool]:
+        if self.kind is not ValueKind.AUTO:
+            return self.kind.value, True
+        hint = self._hint
+        told = "choice" if hint.choices else hint.kind.value
+        if not self.typed:
+            return told, True
+        value, fits = hinted_value(self.typed, hint)
+        if not fits:
+            return f"no {told}!", False
+        guess = f"{kind_of(value)}?"
+        return (guess if hint.kind is ValueKind.AUTO else told), True
 
 
 class PairsTable(VerticalGroup):
@@ -80,3 +366,35 @@ class PairsTable(VerticalGroup):
 
     def _line(self, name: str = "", typed: str = "") -> PairLine:
         return PairLine(self._noun, self._hints, name, typed, is_text=self._is_text)
+
+
+_SHAPE_NAMES = {
+    SlotShape.LINE.value: "line",
+    SlotShape.FENCE.value: "fence",
+    SlotShape.REQUEST.value: "request",
+    SlotShape.METADATA.value: "metadata",
+    SlotShape.DATA.value: "DataPart",
+}
+
+
+class SlotsTable(PairsTable):
+    """Shapes stand in the order of their precedence, the strongest last."""
+
+    @dataclass
+    class ShapeToggled(Message):
+        shape: SlotShape
+
+    def __init__(self) -> None:
+        super().__init__("slot", id="slots")
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield Choices("as", _SHAPE_NAMES, id="shapes")
+
+    def show_shapes(self, shapes: Collection[SlotShape]) -> None:
+        self.query_one(Choices).show(shapes)
+
+    @on(Choices.Toggled)
+    def take_shape(self, event: Choices.Toggled) -> None:
+        event.stop()
+        self.post_message(self.ShapeToggled(SlotShape(event.value)))

@@ -17,8 +17,8 @@ from inspector.demo import serve_bank
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
-from inspector.tui.composing.pair_line import PairLine
-from inspector.tui.key_bar import KeyBar
+from inspector.tui.composing.pairs_table import PairLine
+from inspector.tui.footer import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.tui.config import FILE, parse_config, read_config
-from inspector.tui.keymap import Keymap, keymap_of
-from inspector.tui.keys import KEYS, Key
+from inspector.tui.keys import KEYS, Key, Keymap, keymap_of
 
 
 def key_of(keymap: Keymap, name: str) -> Key:

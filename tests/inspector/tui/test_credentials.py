@@ -14,11 +14,10 @@ from textual.widgets import Input
 from inspector.core.credentials import header_of
 from inspector.settings import Connection, Mint
 from inspector.tui.app import InspectorApp
+from inspector.tui.credential_screens import OriginScreen, SecretScreen
+from inspector.tui.credentials import OriginDoubted, Words, words_of
+from inspector.tui.footer import KeyBar
 from inspector.tui.header import Header
-from inspector.tui.key_bar import KeyBar
-from inspector.tui.secrets.credential_desk import OriginDoubted
-from inspector.tui.secrets.credential_words import Words, words_of
-from inspector.tui.secrets.secret import OriginScreen, SecretScreen
 from inspector.tui.workspace import Workspace
 from inspector.wire.card import BEARER, Scheme
 

@@ -17,8 +17,8 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
-from inspector.tui.key_bar import KeyBar
-from inspector.tui.stage import Stage
+from inspector.tui.footer import KeyBar
+from inspector.tui.panels import Panels
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 
@@ -163,7 +163,7 @@ async def test_braces_go_from_task_to_task() -> None:
         seen: list[int] = []
         for key in ("}", "}", "{", "{"):
             await pilot.press("2", key)
-            selected = workspace.query_one(Stage).selected
+            selected = workspace.query_one(Panels).selected
             assert selected is not None
             seen.append(selected.exchange)
         tasks = [task.exchange for task in workspace.board.tasks]

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.core.commands import Turn
-from inspector.tui.composing.history import History
+from inspector.tui.composing.composer import History
 
 FIRST, SECOND, DRAFT = Turn("first"), Turn("second"), Turn("half a sen")
 

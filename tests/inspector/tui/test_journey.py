@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from inspector.core.saved.session_store import session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
-from inspector.tui.composing.prompt import Prompt
+from inspector.tui.composing.composer import Prompt
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from inspector.tui.config import LOOK_FILE, Look, read_look, write_look
 from inspector.tui.drawing.styles import is_ascii_terminal, to_ascii
 from inspector.tui.layout import LEAST, MOST, Layout, parse_layout
-from inspector.tui.remembered import FILE, Look, read_look, write_look
 from inspector.wire.json_values import Json
 
 json_values = st.recursive(
@@ -25,7 +25,7 @@ def test_what_was_remembered_is_read_back_by_its_user_alone(tmp_path: Path) -> N
     look = Look("clear", Layout().resized("data", 2).without("timeline").resized("wire", -1))
     assert not write_look(tmp_path / "state", look)
     assert read_look(tmp_path / "state") == look
-    assert stat.S_IMODE((tmp_path / "state" / FILE).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "state" / LOOK_FILE).stat().st_mode) == 0o600
 
 
 def test_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("written", ["", "[]", "{", '{"theme": 3, "layout": {"widths": 1}}'])
 def test_file_that_makes_no_sense_is_none(tmp_path: Path, written: str) -> None:
-    (tmp_path / FILE).write_text(written)
+    (tmp_path / LOOK_FILE).write_text(written)
     assert read_look(tmp_path) == Look()
 
 

@@ -24,8 +24,8 @@ from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.footer import KeyBar
 from inspector.tui.header import Connection, Header
-from inspector.tui.key_bar import KeyBar
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at

@@ -13,7 +13,7 @@ from inspector.core.saved.recording import SessionHeader, decode_entries, encode
 from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
-from inspector.tui.copy_menu import CopyMenu
+from inspector.tui.copying import CopyMenu
 from inspector.tui.drawing.styles import UNICODE
 from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen, compared_blocks
 from inspector.tui.start import StartScreen

@@ -15,9 +15,9 @@ from inspector.core.saved.session_store import file_name, read_name, session_pat
 from inspector.folders import pictures_folder, sessions_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
-from inspector.tui.copy_menu import FORMS, CopyMenu
+from inspector.tui.copying import FORMS, CopyMenu
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.key_bar import KeyBar
+from inspector.tui.footer import KeyBar
 from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen
 from inspector.tui.workspace import Workspace
 

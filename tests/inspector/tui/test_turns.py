@@ -11,11 +11,10 @@ from inspector.cli_turn import add_turn
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
 from inspector.headless.turn_flags import read_turn
-from inspector.tui.command_lines import send_command, task_command
-from inspector.tui.composing.options_line import options_line
-from inspector.tui.composing.preview import preview
-from inspector.tui.composing.slot_values import BadValue, ValueKind, parse_value
-from inspector.tui.composing.turn_options import TurnOptions
+from inspector.tui.composing.drawer import preview
+from inspector.tui.composing.options import TurnOptions, options_line
+from inspector.tui.composing.pairs_table import BadValue, ValueKind, parse_value
+from inspector.tui.copying import send_command, task_command
 from inspector.tui.keys import KEYS, bindings, shown
 from inspector.wire.json_values import Json
 

@@ -15,8 +15,8 @@ from inspector.tui.composing.composer import Composer
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.footer import KeyBar
 from inspector.tui.header import Connection, Header
-from inspector.tui.key_bar import KeyBar
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at

@@ -14,9 +14,9 @@ from textual.widgets import Input, Static
 from inspector.core.credentials import header_of
 from inspector.errors import InspectorError, UsageError
 from inspector.settings import DEFAULT_TTL_SECONDS, Mint
-from inspector.tui.composing.choices import Choices
+from inspector.tui.composing.options import Choices
+from inspector.tui.credentials import Header, OriginDoubted
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.secrets.credential_desk import Header, OriginDoubted
 from inspector.wire.card import BEARER, KEY, Scheme
 from inspector.wire.urls import root
 
@@ -28,7 +28,7 @@ _SECRET_WIDTH = 1024 * 16
 class SecretScreen(ModalScreen["Header | Mint | None"]):
     """Dismisses with a header, a way to make tokens, or None."""
 
-    CSS_PATH = "secret.tcss"
+    CSS_PATH = "credential_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
     AUTO_FOCUS = ".row.-shown Input"
 
@@ -123,7 +123,7 @@ class SecretScreen(ModalScreen["Header | Mint | None"]):
 class OriginScreen(ModalScreen[bool]):
     """Dismisses with True only for a `y`."""
 
-    CSS_PATH = "secret.tcss"
+    CSS_PATH = "credential_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", show=False),
         Binding("n,N,escape,enter,q", "dismiss(False)", show=False),

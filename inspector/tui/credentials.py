@@ -1,4 +1,4 @@
-"""The credentials of a session: what is told of them, when to ask for some, how to renew them."""
+"""The credentials of a session: what the header says, when to ask for some, how to renew them."""
 
 import time
 from collections.abc import Callable
@@ -10,10 +10,32 @@ from inspector.core.session import Session
 from inspector.net.events import Headers
 from inspector.settings import Connection, Mint
 from inspector.tui.board import Board
+from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import span
-from inspector.tui.secrets.credential_words import Words, words_of
 from inspector.views.problems import RefusalKind, refusal_of
 from inspector.wire.card import BEARER, Scheme, wanted_scheme, wants_credentials
+
+# From here on a token's end is worth a colour.
+SOON_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text and the style it is drawn in; "" tells nothing."""
+
+    text: str = ""
+    style: str = styles.DIM
+
+
+def words_of(left_seconds: float | None) -> Words:
+    """Return what is told of a token that is valid for `left_seconds`; None is for ever."""
+    if left_seconds is None:
+        return Words()
+    if left_seconds <= 0:
+        return Words("token expired · K renews", styles.BAD)
+    is_soon = left_seconds < SOON_SECONDS
+    return Words(f"token expires in {span(left_seconds)}", styles.WARN if is_soon else styles.DIM)
+
 
 Header: TypeAlias = tuple[str, str]
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
-from inspector.tui.composing.prompt import Prompt
+from inspector.tui.composing.composer import Prompt
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList

@@ -1,0 +1,376 @@
+"""How the next turn goes out: its options, the line that says them, the form that sets them."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import HorizontalGroup, VerticalGroup
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.widgets import Button, Input, Static
+
+from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.tui.drawing import styles
+from inspector.tui.drawing.safe_text import safe_line, size
+from inspector.wire.json_values import Json, parse_json
+from inspector.wire.v0_3 import read_request
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """`context_id` is the conversation on screen; `chosen_context` another one for this turn.
+
+    `message_id` is set where the agent shall see an id that it may have seen before.
+    """
+
+    follow: FollowMode = FollowMode.STREAM
+    also: frozenset[Also] = frozenset()
+    shapes: tuple[SlotShape, ...] = (SlotShape.METADATA,)
+    context_id: str | None = None
+    chosen_context: str | None = None
+    is_new_context: bool = False
+    message_id: str | None = None
+    task_id: str | None = None
+    history_length: int | None = None
+    accepted_output_modes: tuple[str, ...] = ()
+
+    def next_follow(self) -> "TurnOptions":
+        modes = (FollowMode.STREAM, FollowMode.BLOCKING, FollowMode.NO_BLOCKING)
+        return replace(self, follow=modes[(modes.index(self.follow) + 1) % len(modes)])
+
+    def next_shape(self) -> "TurnOptions":
+        """Return these options with the one shape after the last chosen one."""
+        shapes = list(SlotShape)
+        return replace(self, shapes=(shapes[(shapes.index(self.shapes[-1]) + 1) % len(shapes)],))
+
+    def toggled_shape(self, shape: SlotShape) -> "TurnOptions":
+        """Return these options with `shape` chosen or not; the last chosen one stays."""
+        chosen = set(self.shapes) ^ {shape}
+        return replace(self, shapes=tuple(one for one in SlotShape if one in chosen or not chosen))
+
+    def toggled_also(self, way: Also) -> "TurnOptions":
+        return replace(self, also=self.also ^ {way})
+
+    def toggled_context(self) -> "TurnOptions":
+        return replace(self, is_new_context=not self.is_new_context, chosen_context=None)
+
+    def in_context(self, context_id: str | None) -> "TurnOptions":
+        return replace(self, context_id=context_id)
+
+    def with_context(self, context_id: str | None) -> "TurnOptions":
+        """Return these options for a turn in `context_id`; None stays in that on screen."""
+        chosen = None if context_id == self.context_id else context_id
+        return replace(self, chosen_context=chosen, is_new_context=False)
+
+    def with_message_id(self, message_id: str | None) -> "TurnOptions":
+        return replace(self, message_id=message_id)
+
+    def after_sending(self) -> "TurnOptions":
+        """What was for one turn only is gone: context, ids; the ways of following stay."""
+        return replace(
+            self, is_new_context=False, chosen_context=None, message_id=None, task_id=None
+        )
+
+    def of(self, turn: Turn) -> "TurnOptions":
+        """Return the options with which `turn` was composed, in the context that it names."""
+        return replace(
+            self.with_context(turn.context_id),
+            follow=turn.follow,
+            also=turn.also,
+            shapes=turn.slot_shapes,
+            message_id=turn.message_id,
+            task_id=turn.task_id,
+            history_length=turn.history_length,
+            accepted_output_modes=turn.accepted_output_modes,
+        )
+
+    def turn(self, text: str, slots: Mapping[str, Json]) -> Turn:
+        kept = self.chosen_context or self.context_id
+        return Turn(
+            text=text,
+            slots=slots,
+            slot_shapes=self.shapes,
+            context_id=None if self.is_new_context else kept,
+            message_id=self.message_id,
+            task_id=self.task_id,
+            history_length=self.history_length,
+            accepted_output_modes=self.accepted_output_modes,
+            follow=self.follow,
+            also=self.also,
+        )
+
+
+SHORT_ID = 6
+FOLLOW_NAMES = {
+    FollowMode.STREAM: "stream",
+    FollowMode.BLOCKING: "wait for answer",
+    FollowMode.NO_BLOCKING: "return at once",
+}
+
+
+def options_line(options: TurnOptions, turn: Turn) -> Content:
+    """Return what `turn` carries and how it goes out; what is not set is not said."""
+    words = [*_carried(turn), (_context_words(options), _ink_of_context(options), "context")]
+    ways = " + ".join([FOLLOW_NAMES[options.follow], *sorted(options.also)])
+    words.append((ways, styles.ACCENT if options.also else styles.DIM, "follow"))
+    if turn.history_length is not None or turn.accepted_output_modes:
+        words.append(("configuration", styles.ACCENT, "options"))
+    if turn.headers:
+        words.append((f"headers {len(turn.headers)}", styles.ACCENT, "headers"))
+    if turn.task_id is not None:
+        words.append((f"task {_short(turn.task_id)}", styles.WARN, "options"))
+    if turn.message_id is not None:
+        words.append((f"same id {_short(turn.message_id)}", styles.WARN, "again"))
+    return _joined(words)
+
+
+def raw_line(turn: Turn) -> Content:
+    """Return what is to be known of a raw body before it goes out, broken or not."""
+    raw = turn.raw or b""
+    problem = parse_json(raw).problem
+    says = f"✗ {problem}" if problem else f"✓ JSON, {read_request(raw).method or 'no method'}"
+    return _joined(
+        [
+            (f"raw {size(len(raw))}", styles.ACCENT, "write"),
+            (safe_line(says), styles.WARN if problem else styles.DIM, "write"),
+            ("F5 sends it all the same" if problem else "F5 sends", styles.DIM, "send"),
+            ("F6 fields", styles.DIM, "raw"),
+        ]
+    )
+
+
+def _carried(turn: Turn) -> list[tuple[str, str, str]]:
+    slots = f"slots {len(turn.slots)} → {' + '.join(turn.slot_shapes)}"
+    words = [(slots, styles.ACCENT, "slots")] if turn.slots else [("no slots", styles.DIM, "slots")]
+    if turn.metadata:
+        words.append((f"metadata {len(turn.metadata)}", styles.ACCENT, "metadata"))
+    if turn.parts:
+        words.append((f"parts {len(turn.parts)}", styles.ACCENT, "attach"))
+    return words
+
+
+def _ink_of_context(options: TurnOptions) -> str:
+    return styles.WARN if options.is_new_context or options.chosen_context else styles.DIM
+
+
+def _context_words(options: TurnOptions) -> str:
+    if options.chosen_context is not None and not options.is_new_context:
+        return f"in ctx {_short(options.chosen_context)}"
+    if options.is_new_context or options.context_id is None:
+        return "new context"
+    return f"keep ctx {_short(options.context_id)}"
+
+
+def _short(id: str) -> str:
+    return safe_line(id)[:SHORT_ID]
+
+
+def _joined(words: list[tuple[str, str, str]]) -> Content:
+    line = Content("")
+    for text, style, action in words:
+        button = Content.styled(text, style)
+        button = button.stylize(Style.from_meta({"@click": f"screen.do('{action}')"}))
+        line = line + Content.styled("  ·  ", styles.DIM) + button if line else button
+    return line
+
+
+class Choices(HorizontalGroup):
+    """`names` are the words by their value. Who holds the choice answers Toggled with `show`."""
+
+    @dataclass
+    class Toggled(Message):
+        choices: "Choices"
+        value: str
+
+        @property
+        def control(self) -> "Choices":
+            return self.choices
+
+    def __init__(self, label: str, names: Mapping[str, str], *, id: str) -> None:
+        super().__init__(id=id)
+        self._label = label
+        self._names = names
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._label, classes="label", markup=False)
+        for value, name in self._names.items():
+            button = Button(Content(f"[ ] {name}"), name=value, classes="choice", compact=True)
+            # the cross tells that it was pressed
+            button.active_effect_duration = 0
+            yield button
+
+    def show(self, chosen: Collection[str]) -> None:
+        for button in self.query(Button):
+            value = button.name or ""
+            is_chosen = value in chosen
+            button.label = Content(f"[{'x' if is_chosen else ' '}] {self._names[value]}")
+            button.set_class(is_chosen, "-chosen")
+
+    @on(Button.Pressed)
+    def tell(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.post_message(self.Toggled(self, event.button.name or ""))
+
+
+_ALSO_NAMES = {
+    Also.SUBSCRIBE.value: "resubscribe",
+    Also.POLL.value: "poll",
+    Also.PUSH.value: "push",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line of text. `change` applies what was typed, `typed` is what to type for it."""
+
+    id: str
+    label: str
+    placeholder: str
+    typed: Callable[[TurnOptions], str]
+    change: Callable[[TurnOptions, str], TurnOptions]
+    allowed: str | None = None
+
+
+def _with_context(options: TurnOptions, typed: str) -> TurnOptions:
+    """Return `options` for the context that is typed; an empty field leaves it."""
+    return options.with_context(typed) if typed else replace(options, chosen_context=None)
+
+
+def _with_history(options: TurnOptions, typed: str) -> TurnOptions:
+    return replace(options, history_length=int(typed) if typed else None)
+
+
+def _with_modes(options: TurnOptions, typed: str) -> TurnOptions:
+    modes = tuple(mode.strip() for mode in typed.split(",") if mode.strip())
+    return replace(options, accepted_output_modes=modes)
+
+
+CONTEXT = Field(
+    "context-id",
+    "or id",
+    "of another context",
+    lambda options: options.chosen_context or "",
+    lambda options, typed: _with_context(options, typed.strip()),
+)
+MESSAGE = Field(
+    "message-id",
+    "message id",
+    "a new one",
+    lambda options: options.message_id or "",
+    lambda options, typed: options.with_message_id(typed.strip() or None),
+)
+TASK = Field(
+    "task-id",
+    "task id",
+    "none",
+    lambda options: options.task_id or "",
+    lambda options, typed: replace(options, task_id=typed.strip() or None),
+)
+HISTORY = Field(
+    "history",
+    "history",
+    "messages to ask for",
+    lambda options: "" if options.history_length is None else str(options.history_length),
+    _with_history,
+    r"[0-9]{0,9}",
+)
+MODES = Field(
+    "modes",
+    "modes",
+    "any; text/plain, application/json",
+    lambda options: ", ".join(options.accepted_output_modes),
+    _with_modes,
+)
+FIELDS = (CONTEXT, MESSAGE, TASK, HISTORY, MODES)
+
+
+class OptionsForm(VerticalGroup):
+    @dataclass
+    class Changed(Message):
+        """`change` is what the user did to the options."""
+
+        change: Callable[[TurnOptions], TurnOptions]
+
+    def __init__(self) -> None:
+        super().__init__(id="turn-options", classes="page")
+
+    def compose(self) -> ComposeResult:
+        with HorizontalGroup():
+            yield Choices("context", {"keep": "keep", "new": "new"}, id="which-context")
+            yield from _field(CONTEXT)
+        with HorizontalGroup():
+            yield from _field(MESSAGE)
+            yield from _field(TASK)
+        follow = {mode.value: name for mode, name in FOLLOW_NAMES.items()}
+        yield Choices("follow", follow, id="which-follow")
+        yield Choices("and also", _ALSO_NAMES, id="which-also")
+        with HorizontalGroup():
+            yield from _field(HISTORY)
+            yield from _field(MODES)
+
+    def on_mount(self) -> None:
+        for field in self.query(Input):
+            field.cursor_blink = False
+
+    def show(self, options: TurnOptions) -> None:
+        """Show `options`, leaving alone what a field says already in other words."""
+        in_context = options.chosen_context or options.is_new_context or options.context_id is None
+        is_new = options.is_new_context or (in_context and not options.chosen_context)
+        chosen = "new" if is_new else "" if in_context else "keep"
+        self.query_one("#which-context", Choices).show({chosen})
+        self.query_one("#which-follow", Choices).show({options.follow.value})
+        self.query_one("#which-also", Choices).show({way.value for way in options.also})
+        for field in FIELDS:
+            shown = self.query_one(f"#{field.id}", Input)
+            if field.change(options, shown.value) != options:
+                with self.prevent(Input.Changed):
+                    shown.value = field.typed(options)
+
+    def focus_first(self) -> None:
+        self.query_one("#which-context Button").focus()
+
+    @on(Input.Changed)
+    def take_text(self, event: Input.Changed) -> None:
+        event.stop()
+        field = next(field for field in FIELDS if field.id == event.input.id)
+        typed = event.value
+        self.post_message(self.Changed(lambda options: field.change(options, typed)))
+
+    @on(Input.Submitted)
+    def next_field(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.screen.focus_next()
+
+    @on(Choices.Toggled, "#which-context")
+    def take_context(self, event: Choices.Toggled) -> None:
+        event.stop()
+        is_new = event.value == "new"
+        self._change(lambda of: replace(of, is_new_context=is_new, chosen_context=None))
+
+    @on(Choices.Toggled, "#which-follow")
+    def take_follow(self, event: Choices.Toggled) -> None:
+        event.stop()
+        mode = FollowMode(event.value)
+        self._change(lambda of: replace(of, follow=mode))
+
+    @on(Choices.Toggled, "#which-also")
+    def take_also(self, event: Choices.Toggled) -> None:
+        event.stop()
+        way = Also(event.value)
+        self._change(lambda of: of.toggled_also(way))
+
+    def _change(self, change: Callable[[TurnOptions], TurnOptions]) -> None:
+        self.post_message(self.Changed(change))
+
+
+def _field(field: Field) -> ComposeResult:
+    yield Static(field.label, classes="label", markup=False)
+    yield Input(
+        placeholder=field.placeholder,
+        id=field.id,
+        classes="field",
+        compact=True,
+        restrict=field.allowed,
+    )
