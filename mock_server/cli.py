@@ -144,10 +144,10 @@ def _add_graph(commands: Commands) -> None:
         "graph",
         "draw a project's flows",
         "a2a-mock graph my-assistant --format svg --output pictures",
-        description="Draw a project's flows, as Mermaid text or as SVG.",
+        description="Draw a project's flows, as Mermaid or DOT text or, with Graphviz, as SVG.",
     )
     graph.add_argument("project", type=Path)
-    graph.add_argument("--format", choices=["mermaid", "svg"], default="mermaid")
+    graph.add_argument("--format", choices=["mermaid", "dot", "svg"], default="mermaid")
     graph.add_argument("--flow", metavar="ID", help="draw this flow only; a pattern will do")
     graph.add_argument(
         "--output", type=Path, metavar="DIRECTORY", help="write a file for each flow there"

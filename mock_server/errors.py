@@ -3,6 +3,7 @@
 MockError
 ├── ProjectError            the project folder cannot be served as it is; carries every Problem
 ├── OutputLost              stdout takes no more
+├── GraphvizFailed          Graphviz's dot is not installed, or does not draw
 ├── StartError              the server cannot start as it is told to
 ├── ConditionError          a condition that pypred cannot read
 ├── TemplateFailed          a text whose Jinja cannot be read or evaluated
@@ -80,6 +81,10 @@ class OutputLost(MockError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"stdout cannot be written: {reason}; make room, or print elsewhere")
+
+
+class GraphvizFailed(MockError):
+    """No picture can be drawn; the message says why and what else to do."""
 
 
 class ConditionError(MockError):

@@ -1,21 +1,21 @@
-"""`a2a-mock graph`: the flows of a project as Mermaid text or SVG."""
+"""`a2a-mock graph`: the flows of a project as Mermaid or DOT text, or drawn by Graphviz."""
 
 import argparse
 import os
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_server.diagrams.chart import Chart, chart_of
-from mock_server.diagrams.mermaid import as_mermaid, as_one_mermaid
-from mock_server.diagrams.svg import as_svg
-from mock_server.errors import ProjectError, Severity
+from mock_server.diagrams import Chart, as_dot, as_mermaid, chart_of
+from mock_server.errors import GraphvizFailed, ProjectError, Severity
 from mock_server.printing import complain, print_bytes, print_lines
 from mock_server.project.findings import suggestion
 from mock_server.project.load import Project, load_assistant
 
 EXIT_PROBLEMS = 1
 EXIT_UNREADABLE = 2
-ENDINGS = {"mermaid": ".mmd", "svg": ".svg"}
+ENDINGS = {"mermaid": ".mmd", "dot": ".dot", "svg": ".svg"}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,10 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{text}; {mend}" if mend else text)
         return EXIT_PROBLEMS
     charts = charts_of(project, arguments.flow)
-    if arguments.output is not None:
-        return _write(charts, arguments.format, arguments.output)
-    # As bytes: a picture is UTF-8, whatever the terminal is.
-    print_bytes(draw(charts, arguments.format).encode())
+    try:
+        if arguments.output is not None:
+            return _write(charts, arguments.format, arguments.output)
+        # As bytes: a picture is UTF-8, whatever the terminal is.
+        print_bytes(draw(charts, arguments.format))
+    except GraphvizFailed as error:
+        complain(f"--format svg: {error}")
+        return EXIT_UNREADABLE
     return 0
 
 
@@ -48,11 +52,33 @@ def charts_of(project: Project, flow_id: str | None) -> tuple[Chart, ...]:
     return tuple(chart_of(flow) for flow in flows.values() if not _is_builtin(project, flow.id))
 
 
-def draw(charts: Sequence[Chart], form: str) -> str:
-    """All charts in one document of `form`, mermaid or svg."""
-    if form == "svg":
-        return as_svg(charts)
-    return as_mermaid(charts[0]) if len(charts) == 1 else as_one_mermaid(charts)
+def draw(charts: Sequence[Chart], form: str) -> bytes:
+    """All charts in one document of `form`, mermaid, dot or svg.
+
+    Raises:
+        GraphvizFailed: there is no `dot` to draw an SVG.
+    """
+    match form:
+        case "mermaid":
+            return as_mermaid(charts).encode()
+        case "dot":
+            return as_dot(charts).encode()
+        case _:
+            return _as_svg(as_dot(charts).encode())
+
+
+def _as_svg(graph: bytes) -> bytes:
+    program = shutil.which("dot")
+    if program is None:
+        raise GraphvizFailed(
+            "Graphviz's program dot was not found; install the package graphviz, "
+            "or take --format mermaid or --format dot"
+        )
+    drawn = subprocess.run([program, "-Tsvg"], input=graph, capture_output=True, check=False)
+    if drawn.returncode:
+        reason = drawn.stderr.decode(errors="replace").strip()
+        raise GraphvizFailed(f"{program} ended with {drawn.returncode}: {reason}")
+    return drawn.stdout
 
 
 def _is_builtin(project: Project, flow_id: str) -> bool:
@@ -65,10 +91,10 @@ def _write(charts: Sequence[Chart], form: str, folder: Path) -> int:
     drawn = {folder / f"{chart.title}{ENDINGS[form]}": draw([chart], form) for chart in charts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in drawn.items():
-            file.write_text(text, encoding="utf-8")
+        for file, document in drawn.items():
+            file.write_bytes(document)
     except OSError as error:
-        complain(f"--output {folder}: this cannot be written: {error.strerror}; name another one")
+        complain(f"--output {folder}: cannot be written: {error.strerror}; name another one")
         return EXIT_UNREADABLE
     print_lines(*map(str, drawn))
     return 0

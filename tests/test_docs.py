@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 SET_UP_BY_THE_TEST_ITSELF = {"scripts/test"}
-NEEDED = {"a2a-mock replicas": "haproxy"}
+NEEDED = {"a2a-mock replicas": "haproxy", "--format (svg|dot)": "dot"}
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
