@@ -1,13 +1,14 @@
 """The command `a2a-mock`: what it accepts; each command's work is in the module of its name."""
 
+import argparse
 import os
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from mock_server import argument_types
-from mock_server.cli_serve import DEFAULT_PORT, add_serve
 from mock_server.command_parser import Commands, Parser, Version, add_command
 from mock_server.errors import OutputLost
 from mock_server.profiles import PROFILES, RASA
@@ -16,6 +17,9 @@ EXIT_OK = 0
 EXIT_UNREAD = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+DEFAULT_PORT = 5005
+DEFAULT_MAX_BODY = 10 * 1024 * 1024
+LAST_PORT = 65535
 
 
 def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
@@ -82,7 +86,7 @@ def command_parser() -> Parser:
     )
     parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add_serve(commands)
+    _add_serve(commands)
     _add_check(commands)
     _add_talk(commands)
     _add_test(commands)
@@ -90,6 +94,94 @@ def command_parser() -> Parser:
     _add_new(commands)
     _add_replicas(commands)
     return parser
+
+
+def _add_serve(commands: Commands) -> None:
+    serve = add_command(
+        commands,
+        "serve",
+        "serve a project as an A2A sub agent",
+        "a2a-mock serve",
+        "a2a-mock serve my-assistant --port 0 --watch",
+    )
+    add = serve.add_argument
+    add("project", nargs="?", type=Path, help="default: the bundled bank")
+    add("--interface", default="127.0.0.1", metavar="HOST", help="address to listen on")
+    add("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    add("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
+    add("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
+    add("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
+    add("--relax", action="store_true", help="supply the session_config and description it lacks")
+    add("--description", metavar="TEXT", help="what the card says of the agent")
+    add("--url", type=_url, help="address that the card gives to clients")
+    _add_secrets(serve)
+    _add_limits(serve)
+    _add_pushes(serve)
+    _add_reloading(serve)
+
+
+def _add_secrets(serve: argparse.ArgumentParser) -> None:
+    add = serve.add_argument_group("certificate and tokens").add_argument
+    add("--ssl-certificate", type=Path, metavar="FILE", help="serve HTTPS with it")
+    add("--ssl-keyfile", type=Path, metavar="FILE", help="its private key")
+    add("--ssl-password", metavar="VAR", help="the variable that holds the key's password")
+    add(
+        "--auth-token-env",
+        metavar="VAR",
+        help="the variable that holds Rasa's token for /status and /model",
+    )
+    add(
+        "--admin-token-env",
+        metavar="VAR",
+        help="the variable that holds the token for /__admin, which it needs off loopback",
+    )
+
+
+def _add_limits(serve: argparse.ArgumentParser) -> None:
+    add = serve.add_argument_group("run").add_argument
+    add(
+        "--load-delay",
+        type=_seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="how long no model is loaded: placeholder card, failing turns",
+    )
+    add(
+        "--max-body",
+        type=_byte_count,
+        default=DEFAULT_MAX_BODY,
+        metavar="BYTES",
+        help="longest request that is read (default 10 MiB)",
+    )
+    add("--log-format", choices=["text", "json"], default="text", help="how stderr is written")
+    add("--seed", type=int, metavar="N", help="the same ids and the same chance in every run")
+
+
+def _add_pushes(serve: argparse.ArgumentParser) -> None:
+    add = serve.add_argument_group("push notifications").add_argument
+    add(
+        "--allow-local-push",
+        action="store_true",
+        help="let push notifications go to this machine, where a real server sends none",
+    )
+    add(
+        "--push-authorization",
+        choices=["on", "off"],
+        default="on",
+        help="off: no Authorization header on push notifications, as a2a-sdk 0.3.26",
+    )
+
+
+def _add_reloading(serve: argparse.ArgumentParser) -> None:
+    add = serve.add_argument_group("reloading").add_argument
+    add("--watch", action="store_true", help="serve each version of the project that is saved")
+    add("--watch-card", action="store_true", help="the card follows, too (implies --watch)")
+    add(
+        "--on-reload",
+        choices=["preserve", "clean"],
+        default="preserve",
+        help="whether a conversation in a changed flow goes on or begins anew",
+    )
 
 
 def _add_check(commands: Commands) -> None:
@@ -177,7 +269,7 @@ def _add_replicas(commands: Commands) -> None:
     )
     replicas.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
     replicas.add_argument(
-        "--replicas", type=argument_types.count, default=2, metavar="N", help="how many (default 2)"
+        "--replicas", type=_count, default=2, metavar="N", help="how many (default 2)"
     )
     replicas.add_argument(
         "--routing",
@@ -186,11 +278,9 @@ def _add_replicas(commands: Commands) -> None:
         help="by contextId, or each request to the next replica",
     )
     replicas.add_argument("--interface", default="127.0.0.1", help="address the router listens on")
+    replicas.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
     replicas.add_argument(
-        "--port", type=argument_types.port, default=DEFAULT_PORT, help="0 picks a free one"
-    )
-    replicas.add_argument(
-        "--url", type=argument_types.url, help="address that the card gives (default: the router's)"
+        "--url", type=_url, help="address that the card gives (default: the router's)"
     )
     replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
     replicas.add_argument("--profile", choices=[*PROFILES], default=RASA.name)
@@ -200,3 +290,42 @@ def _add_replicas(commands: Commands) -> None:
     replicas.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
     replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")
     replicas.add_argument("--log-format", choices=["text", "json"], default="text")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > LAST_PORT:
+        raise ArgumentTypeError(f"{text!r} is no port: expected 0 to {LAST_PORT}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ArgumentTypeError(f"{text!r} is no number above 0")
+    return int(text)
+
+
+def _byte_count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ArgumentTypeError(f"{text!r} is no number of bytes above 0")
+    return int(text)
+
+
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_fit = False
+    if not is_fit:
+        raise ArgumentTypeError(f"{text!r} is no URL: expected http://HOST:PORT/ or https://…")
+    return text
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more")
+    return number

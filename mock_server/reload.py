@@ -91,7 +91,7 @@ def _tell_version(project: Project, service: Service, started_with: Project) -> 
     logger.info("a2a_mock.reload.done", flows=flows, problems=problems)
     for section in _read_at_the_start_only(project, started_with):
         logger.warning("a2a_mock.reload.restart_needed", text=f"{section} has changed")
-    service.feed.publish(
+    service.events.publish(
         "reload",
         lambda: {"outcome": "reloaded", "flows": flows, "model_id": project.content_hash},
     )
@@ -110,7 +110,7 @@ def _read_at_the_start_only(project: Project, started_with: Project) -> Iterator
 def _tell_problems(broken: Broken, service: Service) -> None:
     for problem in broken.problems:
         logger.warning("a2a_mock.reload.failed", problem=str(problem))
-    service.feed.publish(
+    service.events.publish(
         "reload",
         lambda: {"outcome": "failed", "problems": [*map(_as_json, broken.problems)]},
     )

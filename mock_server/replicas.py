@@ -1,7 +1,9 @@
-"""`a2a-mock replicas`: several servers of one project behind a router (server.md STICKY-1)."""
+"""`a2a-mock replicas`: several servers of one project behind HAProxy (server.md STICKY-1)."""
 
 import argparse
 import asyncio
+import os
+import shutil
 import signal
 import socket
 import sys
@@ -9,13 +11,24 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, StrictUndefined
 
 from mock_server.errors import StartError
 from mock_server.printing import complain, print_lines
-from mock_server.router import Routing, configuration, find_haproxy
 from mock_server.settings import bundled_bank, local_url
 from mock_server.web.http_server import bind, port_of
 
+TEMPLATE = Path(__file__).with_name("haproxy.cfg.jinja")
+# Debian installs it where only root looks.
+SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+MISSING = (
+    "{} is not there: the replicas need HAProxy 2.6 or later before them; "
+    "install the package haproxy (apt-get install haproxy), or name it with --haproxy"
+)
 EXIT_FAILED = 1
 EXIT_CONFIGURATION = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -25,6 +38,11 @@ STOP_SECONDS = 15
 REPLICA = (sys.executable, "-m", "mock_server", "serve", "--interface", "127.0.0.1", "--port", "0")
 HANDED_ON = ("profile", "endpoints", "mock", "description", "log_format")
 HANDED_ON_SWITCHES = ("relax", "allow_local_push")
+
+
+class Routing(StrEnum):
+    STICKY = "sticky"
+    ROUND_ROBIN = "round-robin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +200,34 @@ async def _end(processes: Sequence[Process]) -> None:
     finally:
         for late in [process for process in processes if process.returncode is None]:
             late.kill()
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    name: str
+    address: str
+
+
+def find_haproxy(program: Path | None = None) -> str:
+    """Where HAProxy lies: at `program`, where that is given.
+
+    Raises:
+        StartError: it does not.
+    """
+    folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_FOLDERS])
+    found = shutil.which(str(program or "haproxy"), path=folders)
+    if found is None:
+        raise StartError([MISSING.format(program or "haproxy")])
+    return found
+
+
+def configuration(routing: Routing, descriptor: int, replica_urls: Sequence[str]) -> str:
+    """What HAProxy reads: listen on the inherited `descriptor` and route to `replica_urls`."""
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    servers = [
+        _Server(f"replica-{number}", urlsplit(url).netloc)
+        for number, url in enumerate(replica_urls, start=1)
+    ]
+    return environment.from_string(TEMPLATE.read_text()).render(
+        is_sticky=routing is Routing.STICKY, descriptor=descriptor, servers=servers
+    )

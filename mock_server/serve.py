@@ -21,11 +21,11 @@ from mock_server.llm import open_language_model
 from mock_server.logs import configure_logging
 from mock_server.printing import complain, print_lines
 from mock_server.project.load import Project, content_hash, load_model, load_project
-from mock_server.push.opening import open_notifier
-from mock_server.service.brain import Brain
-from mock_server.service.feed import Feed
+from mock_server.push.notifier import open_notifier
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.events import EventBus
+from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import real_world
 from mock_server.settings import Settings, local_url, read_settings
 from mock_server.stage import Stage
 from mock_server.web.admin_handlers import ModelSwitch
@@ -137,9 +137,9 @@ async def _serve_with(
     server = project.server
     here = local_url(settings.interface, port_of(listener), is_encrypted=tls is not None)
     url = settings.url or server.url or here
-    world = real_world(settings.seed)
+    runtime = real_runtime(settings.seed)
     run_action = actions.run_with(project.assistant, project.stubs)
-    brain = Brain(
+    agent = AgentVersion(
         project.assistant,
         run_action,
         server.include_conversation_repair,
@@ -156,8 +156,8 @@ async def _serve_with(
     flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
     site = _site(settings, project, url)
     ready = f"ready: {here} profile={settings.profile.name} flows={flows}"
-    feed = Feed()
-    faults = arm_faults(project.initial_faults, settings.seed, feed)
+    events = EventBus()
+    faults = arm_faults(project.initial_faults, settings.seed, events)
     async with (
         open_notifier(
             server,
@@ -165,13 +165,13 @@ async def _serve_with(
             sends_authorization=settings.push_authorization,
             tamper=faults.tamper,
         ) as notifier,
-        Service(brain, world, service_settings, notifier, feed) as service,
+        Service(agent, runtime, service_settings, notifier, events) as service,
     ):
         stage = Stage(service, site.card, site.status, card_of(project, url), project.model)
         app = with_backstage(
-            create_app(service, site, world.now),
+            create_app(service, site, runtime.now),
             service,
-            world,
+            runtime,
             faults,
             ModelSwitch(stage.load, stage.unload),
             max_body_bytes=site.max_body_bytes,

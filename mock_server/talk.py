@@ -16,8 +16,7 @@ from mock_server.dialogue.stack import Stack, asked_slot
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
 from mock_server.printing import complain, print_lines, prompt
 from mock_server.project.load import Project, load_assistant
-from mock_server.tasks.mapper import active_flow
-from mock_server.tasks.report import utterances, visible_slots
+from mock_server.tasks.mapper import active_flow, utterances, visible_slots
 from mock_server.tasks.trace import TracedTurn, encode_turn, spell_command
 
 EXIT_UNREADABLE = 2

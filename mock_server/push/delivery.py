@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import httpx
 
 from mock_server.errors import PostFailed
-from mock_server.push.guard import Destination
-from mock_server.push.hosts import written
+from mock_server.push.policy import Destination, written
 
 MAX_ATTEMPTS = 3
 USER_AGENT = "a2a-mock"

@@ -1,25 +1,291 @@
-"""Push notifications: what is registered, and what is posted to it."""
+"""Push notifications: what is registered, and what is posted to it, in order and bounded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self, TypeAlias
+from weakref import WeakValueDictionary
 
+from structlog.stdlib import get_logger
+
+from mock_server.errors import PostFailed, PushRefused
 from mock_server.faults.matching import Delivery
 from mock_server.faults.tampering import PushHook, untouched
-from mock_server.push.guard import Destination, Guard
-from mock_server.push.headers import push_headers
-from mock_server.push.hosts import written
-from mock_server.push.letters import HeldLetters, Letter
-from mock_server.push.outbox import Limits, Outbox, Sleep
-from mock_server.push.registrations import Registration, Registrations
-from mock_server.tasks.push_config import PushConfig
-from mock_server.tasks.task import Task, TaskState
+from mock_server.project.endpoints import A2AServer
+from mock_server.push.policy import (
+    Destination,
+    Guard,
+    Host,
+    Resolver,
+    UrlPolicy,
+    parse_host,
+    written,
+)
+from mock_server.tasks.task import PushConfig, Task, TaskState
 
+logger = get_logger("a2a_server")
+LOCAL = (
+    "push notifications may go to loopback addresses; a real server refuses them, and so should "
+    "a mock that others can reach"
+)
+MAX_CONFIGS_PER_TASK = 16
+MAX_TASKS = 10_000
 ON_THE_WAY = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
-
+TOKEN_HEADER = "X-A2A-Notification-Token"
+MAX_VALUE_LENGTH = 8 * 1024
+VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+SCHEME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+LaneKey: TypeAlias = tuple[str, str]
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 Send: TypeAlias = Callable[[Destination, Mapping[str, str], bytes], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """`config` as it was checked; `host` is what may be said of its URL."""
+
+    task_id: str
+    config: PushConfig
+    host: str
+
+    @property
+    def config_id(self) -> str:
+        return self.config.id or self.task_id
+
+
+class Registrations:
+    """By task, in order of registration; past `max_tasks` the task longest unheard of gives way."""
+
+    def __init__(self, max_tasks: int = MAX_TASKS) -> None:
+        self._max_tasks = max_tasks
+        self._by_task: OrderedDict[str, dict[str, Registration]] = OrderedDict()
+
+    def of(self, task_id: str) -> tuple[Registration, ...]:
+        return tuple(self._by_task.get(task_id, {}).values())
+
+    def touch(self, task_id: str) -> tuple[Registration, ...]:
+        """As `of`, for a task that something happens to."""
+        if task_id in self._by_task:
+            self._by_task.move_to_end(task_id)
+        return self.of(task_id)
+
+    def add(self, task_id: str, config: PushConfig, host: str) -> Registration:
+        """Register `config`; without an id it has the task's, and one of the same id is replaced.
+
+        Raises:
+            PushRefused: the task has as many as it may have.
+        """
+        registration = Registration(task_id, replace(config, id=config.id or task_id), host)
+        registered = self._by_task.get(task_id, {})
+        registered.pop(registration.config_id, None)
+        if len(registered) >= MAX_CONFIGS_PER_TASK:
+            raise PushRefused(f"the task has {MAX_CONFIGS_PER_TASK} configurations already")
+        registered[registration.config_id] = registration
+        self._by_task[task_id] = registered
+        self._by_task.move_to_end(task_id)
+        if len(self._by_task) > self._max_tasks:
+            self._by_task.popitem(last=False)
+        return registration
+
+    def remove(self, task_id: str, config_id: str) -> None:
+        registered = self._by_task.get(task_id, {})
+        registered.pop(config_id, None)
+        if not registered:
+            self.forget(task_id)
+
+    def forget(self, task_id: str) -> None:
+        self._by_task.pop(task_id, None)
+
+    def clear(self) -> None:
+        self._by_task.clear()
+
+
+def push_headers(config: PushConfig, *, sends_authorization: bool) -> Mapping[str, str]:
+    """What tells the callback who is posting (PUSH-2); empty tokens and credentials are left out.
+
+    Raises:
+        PushRefused: a part of it does not fit into a header.
+    """
+    headers = {"Content-Type": "application/json"}
+    if config.token:
+        headers[TOKEN_HEADER] = _value("token", config.token)
+    authentication = config.authentication
+    if sends_authorization and authentication and authentication.credentials:
+        scheme = _scheme(authentication.schemes)
+        credentials = _value("authentication.credentials", authentication.credentials)
+        headers["Authorization"] = f"{scheme} {credentials}"
+    return headers
+
+
+def _scheme(schemes: tuple[str, ...]) -> str:
+    scheme = schemes[0] if schemes else ""
+    if len(scheme) > MAX_VALUE_LENGTH or not SCHEME.fullmatch(scheme):
+        raise PushRefused(
+            "authentication.schemes does not begin with a name that a header can hold"
+        )
+    return scheme
+
+
+def _value(name: str, text: str) -> str:
+    if len(text) > MAX_VALUE_LENGTH or not VALUE.fullmatch(text):
+        raise PushRefused(f"{name} does not fit into a header")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """`body` is the task as it was at a transition; faults ask for a delay or for copies."""
+
+    registration: Registration
+    body: bytes = field(repr=False)
+    delay_seconds: float = 0.0
+    copies: int = 1
+
+    @property
+    def key(self) -> LaneKey:
+        """Letters of the same key are posted in order."""
+        return (self.registration.task_id, self.registration.config_id)
+
+
+class HeldLetters:
+    """Letters that go out after the next one for the same task and callback."""
+
+    def __init__(self) -> None:
+        self._held: dict[LaneKey, tuple[Letter, ...]] = {}
+
+    def release(self, letter: Letter, *, is_held: bool, is_last: bool) -> tuple[Letter, ...]:
+        """What goes out now that `letter` is due; the last one cannot wait for a next."""
+        held = self._held.pop(letter.key, ())
+        if is_held and not is_last:
+            self._held[letter.key] = (*held, letter)
+            return ()
+        return (letter, *held)
+
+    def release_all(self) -> tuple[Letter, ...]:
+        held = tuple(letter for letters in self._held.values() for letter in letters)
+        self._held.clear()
+        return held
+
+    def forget(self, task_id: str) -> None:
+        for key in [key for key in self._held if key[0] == task_id]:
+            del self._held[key]
+
+
+Post: TypeAlias = Callable[[Letter], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`open_per_host` keeps a host that hangs from holding all `open_posts`."""
+
+    pending_posts: int = 10_000
+    open_posts: int = 256
+    open_per_host: int = 32
+
+
+class Outbox:
+    """Use as `async with`: on leaving, what is still pending is dropped."""
+
+    def __init__(
+        self, post: Post, limits: Limits | None = None, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self._post = post
+        self._sleep = sleep
+        self._limits = limits or Limits()
+        self._pending = 0
+        self._lanes: dict[LaneKey, deque[Letter]] = {}
+        self._carriers: set[asyncio.Task[None]] = set()
+        self._open = asyncio.Semaphore(self._limits.open_posts)
+        self._open_by_host: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._group = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._drop_all()
+        await self._group.__aexit__(kind, error, traceback)
+
+    def put(self, letter: Letter) -> None:
+        """Post `letter` after what was put for the same task and callback before."""
+        if self._pending >= self._limits.pending_posts:
+            _log_failure(letter, "too many posts are pending")
+            return
+        self._pending += 1
+        if letter.key in self._lanes:
+            self._lanes[letter.key].append(letter)
+            return
+        self._lanes[letter.key] = deque([letter])
+        carrier = self._group.create_task(self._carry(letter.key))
+        self._carriers.add(carrier)
+        carrier.add_done_callback(self._carriers.discard)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait up to `seconds` for what is pending, and drop the rest."""
+        if self._carriers:
+            await asyncio.wait([*self._carriers], timeout=seconds)
+        if self._pending:
+            logger.warning("a2a_server.push.dropped", count=self._pending)
+        self._drop_all()
+
+    def _drop_all(self) -> None:
+        for carrier in self._carriers:
+            carrier.cancel()
+
+    async def _carry(self, key: LaneKey) -> None:
+        lane = self._lanes[key]
+        try:
+            while lane:
+                await self._deliver(lane[0])
+                lane.popleft()
+                self._pending -= 1
+        finally:
+            self._pending -= len(lane)
+            del self._lanes[key]
+
+    async def _deliver(self, letter: Letter) -> None:
+        if letter.delay_seconds > 0:
+            await self._sleep(letter.delay_seconds)
+        for _ in range(letter.copies):
+            async with self._open_at(letter.registration.host), self._open:
+                await self._try(letter)
+
+    async def _try(self, letter: Letter) -> None:
+        try:
+            await self._post(letter)
+        except PushRefused as refused:
+            _log_failure(letter, f"refused: {refused.detail}")
+        except PostFailed as failed:
+            _log_failure(letter, failed.reason)
+        except Exception as error:
+            # Whatever breaks in a post fails this post; its text may quote a header.
+            _log_failure(letter, type(error).__name__)
+
+    def _open_at(self, host: str) -> asyncio.Semaphore:
+        # Weakly held: a host is forgotten with its last post.
+        open_here = self._open_by_host.get(host)
+        if open_here is None:
+            open_here = self._open_by_host[host] = asyncio.Semaphore(self._limits.open_per_host)
+        return open_here
+
+
+def _log_failure(letter: Letter, reason: str) -> None:
+    logger.warning(
+        "a2a_server.push.failed",
+        task_id=letter.registration.task_id,
+        host=letter.registration.host,
+        reason=reason,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +400,37 @@ class Notifier:
 
     def _headers(self, config: PushConfig) -> Mapping[str, str]:
         return push_headers(config, sends_authorization=self._sends_authorization)
+
+
+@asynccontextmanager
+async def open_notifier(
+    server: A2AServer,
+    *,
+    opens_loopback: bool,
+    sends_authorization: bool,
+    tamper: PushHook = untouched,
+) -> AsyncGenerator[Notifier | None]:
+    """What posts to callbacks as `server` allows; None if push is off there."""
+    if not server.push_notifications_enabled:
+        yield None
+        return
+    from mock_server.push.delivery import Delivery
+
+    if opens_loopback:
+        logger.warning("a2a_mock.push.local", flag="--allow-local-push", text=LOCAL)
+    allowed = server.push_notification_allowed_hosts
+    policy = UrlPolicy(None if allowed is None else tuple(_hosts(allowed)), opens_loopback)
+    guard = Guard(policy, Resolver())
+    async with Notifier(
+        guard, Delivery(), sends_authorization=sends_authorization, tamper=tamper
+    ) as notifier:
+        yield notifier
+
+
+def _hosts(entries: Iterable[str]) -> Iterable[Host]:
+    """The entries as hosts; one that is none admits nobody, and says so."""
+    for entry in entries:
+        try:
+            yield parse_host(entry)
+        except ValueError:
+            logger.warning("a2a_mock.push.no_host", entry=entry, text="expected a bare hostname")

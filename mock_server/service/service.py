@@ -5,6 +5,7 @@ above all from the look-up of a repeated message to the entry of the new one (TU
 """
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import Self
 
@@ -14,31 +15,29 @@ from mock_server.actions.runner import RunAction
 from mock_server.dialogue.assistant import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
-from mock_server.service.brain import Brain
-from mock_server.service.conversations import Conversations
-from mock_server.service.feed import Feed
-from mock_server.service.live_task import LiveTask
-from mock_server.service.output_modes import admits_output
-from mock_server.service.push_desk import PushDesk
-from mock_server.service.refusal import NO_ROOM, NOT_READY
-from mock_server.service.register import Register
-from mock_server.service.shelf import Limits, Shelf
-from mock_server.service.snapshot import Snapshot, snapshot
-from mock_server.service.store import TaskStore
-from mock_server.service.subscription import Subscription
-from mock_server.service.traces import Traces
-from mock_server.service.turn import Turn
-from mock_server.service.turns import Key, Memory, Turns
-from mock_server.service.world import World
-from mock_server.tasks.log import StatusUpdate
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.events import EventBus
+from mock_server.service.push import PushOperations
+from mock_server.service.runtime import Runtime
+from mock_server.service.store import (
+    Conversations,
+    Limits,
+    LiveTask,
+    Snapshot,
+    Subscription,
+    TaskStore,
+    TtlCache,
+    snapshot,
+)
+from mock_server.service.turn import NO_ROOM, NOT_READY, Key, Memory, Traces, Turn, Turns
+from mock_server.tasks.mapper import CancelReason
 from mock_server.tasks.parts import Reading, read
-from mock_server.tasks.report import CancelReason
-from mock_server.tasks.task import Message
+from mock_server.tasks.task import Message, StatusUpdate, Task, continued, submitted
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
 logger = get_logger("a2a_server")
-
+OUTPUT_MODES = ("text/plain", "application/json")
 TASK_LIFETIME_SECONDS = 3600
 
 
@@ -55,6 +54,55 @@ class ServiceSettings:
     profile: Profile = RASA
 
 
+class Register:
+    """Looks into the store; makes ids for what is new."""
+
+    def __init__(self, store: TaskStore, runtime: Runtime, profile: Profile) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._profile = profile
+
+    def find(self, task_id: str) -> LiveTask | Snapshot:
+        """The task of that id.
+
+        Raises:
+            RpcError: there is none.
+        """
+        found = self._store.find(task_id)
+        if found is None:
+            raise jsonrpc.task_not_found()
+        return found
+
+    def context_of(self, message: Message) -> str:
+        """The message's own context, that of the task it names, or a new one.
+
+        Raises:
+            RpcError: the task is unknown, or of another context.
+        """
+        if not message.task_id:
+            return message.context_id or self._runtime.make_id()
+        context_id = self._store.context_of(message.task_id)
+        if context_id is None or message.context_id not in (context_id, None, ""):
+            raise jsonrpc.unknown_task(message.task_id)
+        return context_id
+
+    def task_of(self, message: Message, context_id: str) -> Task:
+        """A new task, or the one that the message names, where the profile goes on with it.
+
+        Raises:
+            RpcError: the named task does not wait for a message.
+        """
+        if not (message.task_id and self._profile.continues_tasks):
+            return submitted(self._runtime.make_id(), context_id, message)
+        match self.find(message.task_id):
+            case LiveTask():
+                raise jsonrpc.unsupported()
+            case Snapshot(state=state) if state.is_terminal:
+                raise jsonrpc.is_terminal(message.task_id, state)
+            case Snapshot(task=task):
+                return continued(task, message, self._runtime.now())
+
+
 class Service:
     """Use as `async with`: on leaving, it waits for the turns that still run.
 
@@ -63,29 +111,31 @@ class Service:
 
     def __init__(
         self,
-        brain: Brain,
-        world: World,
+        agent: AgentVersion,
+        runtime: Runtime,
         settings: ServiceSettings,
         notifier: Notifier | None = None,
-        feed: Feed | None = None,
+        events: EventBus | None = None,
     ) -> None:
-        self._brain = brain
+        self._agent = agent
         self._is_ready = True
-        self._world = world
+        self._runtime = runtime
         self._settings = settings
         self.conversations = Conversations(settings.max_contexts)
         lifetime_seconds = max(TASK_LIFETIME_SECONDS, settings.replay_seconds)
         self._store = TaskStore(
-            Limits(lifetime_seconds), world.elapsed_seconds, notifier and notifier.forget
+            Limits(lifetime_seconds), runtime.elapsed_seconds, notifier and notifier.forget
         )
-        self._register = Register(self._store, world, settings.profile)
-        self.push = PushDesk(self._store, notifier, settings.profile)
-        self._replays: Shelf[Key] = Shelf(Limits(settings.replay_seconds), world.elapsed_seconds)
+        self._register = Register(self._store, runtime, settings.profile)
+        self.push = PushOperations(self._store, notifier, settings.profile)
+        self._replays: TtlCache[Key] = TtlCache(
+            Limits(settings.replay_seconds), runtime.elapsed_seconds
+        )
         self._is_closing = False
-        self.feed = feed or Feed()
+        self.events = events or EventBus()
         self.traces = Traces()
-        memory = Memory(self.conversations, self._store, self._replays, self.push, self.feed)
-        self._turns = Turns(world, memory, lambda: self._brain, settings.timeout_seconds)
+        memory = Memory(self.conversations, self._store, self._replays, self.push, self.events)
+        self._turns = Turns(runtime, memory, lambda: self._agent, settings.timeout_seconds)
 
     async def __aenter__(self) -> Self:
         await self._turns.__aenter__()
@@ -99,9 +149,9 @@ class Service:
     ) -> None:
         await self._turns.__aexit__(kind, error, traceback)
 
-    def load(self, brain: Brain | None = None) -> None:
-        """Let `brain`, or the one that there was, have the turns that come from now on."""
-        self._brain = brain or self._brain
+    def load(self, agent: AgentVersion | None = None) -> None:
+        """Let `agent`, or the one that there was, have the turns that come from now on."""
+        self._agent = agent or self._agent
         self._is_ready = True
 
     def renew(self, assistant: Assistant, run_action: RunAction, *, tells_of_changes: bool) -> None:
@@ -110,12 +160,12 @@ class Service:
         `tells_of_changes`: a conversation in the midst of a changed flow hears of it, and begins
         anew; else it goes on where it is, if that is still there (RELOAD-1).
         """
-        self._brain = self._brain.successor(
+        self._agent = self._agent.successor(
             assistant, run_action, tells_of_changes=tells_of_changes
         )
 
     def unload(self) -> None:
-        """Fail the turns that come until a brain is loaded; those that came go on (TURN-8)."""
+        """Fail the turns that come until a model is loaded; those that came go on (TURN-8)."""
         self._is_ready = False
 
     @property
@@ -124,7 +174,7 @@ class Service:
 
     @property
     def assistant(self) -> Assistant:
-        return self._brain.assistant
+        return self._agent.assistant
 
     def reset(self) -> None:
         """Cancel what runs and forget every conversation, task, answer and trace."""
@@ -142,7 +192,7 @@ class Service:
         What is to be posted then has `seconds` too.
         """
         self._is_closing = True
-        self.feed.close()
+        self.events.close()
         await self._turns.drain(seconds)
         await self.push.drain(seconds)
 
@@ -235,8 +285,8 @@ class Service:
             return self._turns.refuse(live, NOT_READY)
         if not self.conversations.has_room_for(key[0]):
             return self._turns.refuse(live, NO_ROOM)
-        conversation = self.conversations.enter(key[0], self._brain.assistant)
-        turn = Turn(self._brain, self._world, conversation, live, operation.handling)
+        conversation = self.conversations.enter(key[0], self._agent.assistant)
+        turn = Turn(self._agent, self._runtime, conversation, live, operation.handling)
         if trace_id := operation.handling.trace_id:
             self.traces.keep(trace_id, turn)
         return self._turns.begin(turn, key, reading, operation.authorized_until)
@@ -245,3 +295,11 @@ class Service:
         task = self._register.task_of(message, context_id)
         self.push.open(task, checked)
         return LiveTask(task, self.push.tell)
+
+
+def admits_output(modes: tuple[str, ...]) -> bool:
+    """Whether one of the accepted `modes` admits what we send; none at all admits everything."""
+    patterns = [mode.partition(";")[0].strip().lower() for mode in modes]
+    return not patterns or any(
+        fnmatchcase(offered, pattern) for offered in OUTPUT_MODES for pattern in patterns
+    )

@@ -18,8 +18,16 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.state import DialogueState
-from mock_server.tasks.mapper import Rule, TurnOutcome, active_flow, candidates, task_state
-from mock_server.tasks.report import persisted_slots, utterances, visible_slots
+from mock_server.tasks.mapper import (
+    Rule,
+    TurnOutcome,
+    active_flow,
+    candidates,
+    persisted_slots,
+    task_state,
+    utterances,
+    visible_slots,
+)
 from mock_server.tasks.task import TaskState
 
 # What Rasa calls some commands; the others are called as their classes are.

@@ -83,9 +83,9 @@ def admin_app(backstage: Backstage) -> ASGIApp:
 def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
     """Every route but the description of the routes; of two that match, the first counts."""
     journal = JournalDesk(backstage.journal, backstage.faults)
-    faults = FaultDesk(backstage.faults, backstage.service.feed)
+    faults = FaultDesk(backstage.faults, backstage.service.events)
     contexts = ContextDesk(backstage.service)
-    events = EventDesk(backstage.service.feed, backstage.ping_seconds)
+    events = EventDesk(backstage.service.events, backstage.ping_seconds)
     model = ModelDesk(backstage.service, backstage.model, backstage.journal, backstage.faults)
     return (
         Operation(

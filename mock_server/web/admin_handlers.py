@@ -12,12 +12,11 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import Armed, ArmedFaults, Fault, FaultProblem, read_fault
-from mock_server.service.conversation import Conversation
-from mock_server.service.feed import DROPPED, KINDS, Feed, Happening
+from mock_server.service.events import DROPPED, KINDS, EventBus, ServerEvent
 from mock_server.service.service import Service
+from mock_server.service.store import Conversation
 from mock_server.tasks.json_text import encode_json
-from mock_server.tasks.mapper import active_flow
-from mock_server.tasks.report import visible_slots
+from mock_server.tasks.mapper import active_flow, visible_slots
 from mock_server.tasks.trace import encode_decisions, encode_turn
 from mock_server.web import asgi
 from mock_server.web.admin_operations import (
@@ -169,11 +168,11 @@ class ArmedList:
 
 
 class FaultDesk:
-    """The routes below `faults`; whoever follows `feed` hears what is armed after each change."""
+    """The routes below `faults`; whoever follows `events` hears what is armed after each change."""
 
-    def __init__(self, faults: ArmedFaults, feed: Feed) -> None:
+    def __init__(self, faults: ArmedFaults, events: EventBus) -> None:
         self._faults = faults
-        self._feed = feed
+        self._bus = events
 
     async def list(self, _: Request) -> Response:
         return answer(ArmedList(tuple(_armed_view(armed) for armed in self._faults.by_id.values())))
@@ -205,7 +204,7 @@ class FaultDesk:
 
     def _tell(self) -> None:
         views = map(_armed_view, self._faults.by_id.values())
-        self._feed.publish("faults", lambda: {"faults": [asdict(view) for view in views]})
+        self._bus.publish("faults", lambda: {"faults": [asdict(view) for view in views]})
 
 
 def _unknown_fault(request: Request) -> Refused:
@@ -276,8 +275,8 @@ class EventQuery(BaseModel):
 class EventDesk:
     """The route `events`."""
 
-    def __init__(self, feed: Feed, ping_seconds: float) -> None:
-        self._feed = feed
+    def __init__(self, events: EventBus, ping_seconds: float) -> None:
+        self._bus = events
         self._ping_seconds = ping_seconds
 
     async def stream(self, request: Request) -> Response:
@@ -288,21 +287,21 @@ class EventDesk:
 
     async def _frames(self, wanted: frozenset[str] | None) -> AsyncIterator[bytes]:
         """The first comment says that from here on nothing is missed."""
-        with self._feed.listen() as listener:
+        with self._bus.subscribe() as subscriber:
             yield b": listening\r\n\r\n"
-            while not self._feed.is_closed:
-                happening = await listener.next(self._ping_seconds)
-                if happening and wanted is not None and happening.kind not in wanted:
+            while not self._bus.is_closed:
+                event = await subscriber.next(self._ping_seconds)
+                if event and wanted is not None and event.kind not in wanted:
                     continue
-                if happening:
-                    yield _event_frame(happening)
-                elif not self._feed.is_closed:
+                if event:
+                    yield _event_frame(event)
+                elif not self._bus.is_closed:
                     yield b": ping\r\n\r\n"
 
 
-def _event_frame(happening: Happening) -> bytes:
-    kind = happening.kind.encode()
-    return b"event: " + kind + b"\r\n" + asgi.sse_frame(encode_json(happening.detail))
+def _event_frame(event: ServerEvent) -> bytes:
+    kind = event.kind.encode()
+    return b"event: " + kind + b"\r\n" + asgi.sse_frame(encode_json(event.detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,12 +353,12 @@ class ModelDesk:
         self._journal.clear()
         self._faults.reset()
         self._model.load()
-        self._service.feed.publish("reset", lambda: {})
+        self._service.events.publish("reset", lambda: {})
         return answer(ResetView(tuple(self._faults.by_id), is_loaded=True))
 
     def _switch(self, *, is_loaded: bool) -> Response:
         (self._model.load if is_loaded else self._model.unload)()
-        self._service.feed.publish("model", lambda: {"is_loaded": is_loaded})
+        self._service.events.publish("model", lambda: {"is_loaded": is_loaded})
         return answer(self._view())
 
     def _view(self) -> ModelView:

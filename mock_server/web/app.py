@@ -25,9 +25,9 @@ from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
 from mock_server.faults.matching import Delivery
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model
-from mock_server.service.feed import Feed
+from mock_server.service.events import EventBus
+from mock_server.service.runtime import Runtime
 from mock_server.service.service import Service
-from mock_server.service.world import World
 from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.web.admin import Backstage, admin_app
 from mock_server.web.admin_handlers import ModelSwitch
@@ -191,7 +191,7 @@ def _rasa_failure(
     return Response(encode_json(error), code, media_type="application/json")
 
 
-def arm_faults(initial: Iterable[Fault], seed: int | None, feed: Feed) -> ArmedFaults:
+def arm_faults(initial: Iterable[Fault], seed: int | None, events: EventBus) -> ArmedFaults:
     """The faults of a server; with `seed` they hit the same requests in every run."""
 
     def make_draw(fault_id: str) -> Draw:
@@ -199,7 +199,7 @@ def arm_faults(initial: Iterable[Fault], seed: int | None, feed: Feed) -> ArmedF
 
     def tell(fired: Fired, subject: Subject) -> None:
         logger.info("a2a_mock.fault.fired", fault=fired.fault_id, effect=fired.effect.kind)
-        feed.publish("fault", lambda: _fault_event(fired, subject))
+        events.publish("fault", lambda: _fault_event(fired, subject))
 
     return ArmedFaults(initial, make_draw, tell)
 
@@ -207,7 +207,7 @@ def arm_faults(initial: Iterable[Fault], seed: int | None, feed: Feed) -> ArmedF
 def with_backstage(
     app: ASGIApp,
     service: Service,
-    world: World,
+    runtime: Runtime,
     faults: ArmedFaults,
     model: ModelSwitch,
     *,
@@ -215,7 +215,7 @@ def with_backstage(
     token: str | None = None,
 ) -> ASGIApp:
     """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
-    journal = Journal(world.now, world.elapsed_seconds)
+    journal = Journal(runtime.now, runtime.elapsed_seconds)
     backstage = Backstage(service, model, journal, faults, version("a2a-inspect"), token)
     return Edge(
         app,
@@ -223,7 +223,7 @@ def with_backstage(
         journal,
         faults,
         has_trace=service.traces.__contains__,
-        sleep=world.sleep,
+        sleep=runtime.sleep,
         max_body_bytes=max_body_bytes,
     )
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from starlette.types import Receive
 from structlog.stdlib import get_logger
 
-from mock_server.service.subscription import Occurrence, Subscription
+from mock_server.service.store import Occurrence, Subscription
 from mock_server.tasks.task import Task
 from mock_server.wire.jsonrpc import RpcId, result_envelope
 from mock_server.wire.v0_3 import encode_task, encode_update

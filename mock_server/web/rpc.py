@@ -10,7 +10,7 @@ from structlog.stdlib import get_logger
 
 from mock_server.errors import RpcError
 from mock_server.service.service import Service
-from mock_server.service.subscription import Subscription
+from mock_server.service.store import Subscription
 from mock_server.web import asgi
 from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
 from mock_server.wire import jsonrpc

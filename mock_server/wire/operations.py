@@ -8,8 +8,7 @@ from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
 from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.records import record
-from mock_server.tasks.push_config import PushConfig
-from mock_server.tasks.task import Message
+from mock_server.tasks.task import Message, PushConfig
 from mock_server.wire.jsonrpc import RpcId
 
 

@@ -15,19 +15,21 @@ from pydantic_core import PydanticSerializationError
 
 from mock_server.dialogue.model import Json
 from mock_server.tasks.json_text import encode_json, parse_json
-from mock_server.tasks.log import StatusUpdate, Update
-from mock_server.tasks.push_config import PushAuthentication, PushConfig
 from mock_server.tasks.task import (
     Artifact,
     DataPart,
     FilePart,
     Message,
     Part,
+    PushAuthentication,
+    PushConfig,
     Role,
     Status,
+    StatusUpdate,
     Task,
     TaskState,
     TextPart,
+    Update,
 )
 from mock_server.wire import jsonrpc
 from mock_server.wire.jsonrpc import RpcId, readable_id

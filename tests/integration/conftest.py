@@ -20,8 +20,9 @@ from typing import IO, TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 import httpx
 import pytest
 
-from mock_server.actions.runner import ChunkStreamed, Paused, Progress
+from mock_server.actions.runner import ChunkStreamed, Paused, Progress, RunAction
 from mock_server.actions.webhook import Story
+from mock_server.card import CardSettings, agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
@@ -29,10 +30,9 @@ from mock_server.profiles import Profile
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model, assemble
 from mock_server.push.notifier import Notifier
-from mock_server.service.brain import Brain, RunAction
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import real_world
-from mock_server.tasks.card import CardSettings, agent_card
 from mock_server.web.app import Page, Site, create_app, status
 from mock_server.web.http_server import Server, bind, port_of
 
@@ -174,17 +174,17 @@ async def _serving(
     site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         mock = Mock(url, client)
-        world = replace(
-            real_world(),
+        runtime = replace(
+            real_runtime(),
             now=mock.now,
             sleep=mock.sleep,
             start_timer=mock.start_timer,
             elapsed_seconds=lambda: mock.clock_seconds,
         )
         ready = asyncio.Event()
-        brain = Brain(assistant, run_action)
-        async with Service(brain, world, ServiceSettings(**settings), notifier) as service:
-            server = Server(create_app(service, site, world.now), ready.set)
+        agent = AgentVersion(assistant, run_action)
+        async with Service(agent, runtime, ServiceSettings(**settings), notifier) as service:
+            server = Server(create_app(service, site, runtime.now), ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             await ready.wait()
             try:

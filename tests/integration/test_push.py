@@ -17,12 +17,9 @@ import httpx
 import pytest
 from a2a.compat.v0_3 import types
 
-from mock_server.push.addresses import Address
 from mock_server.push.delivery import Delivery, Times
-from mock_server.push.guard import Guard
 from mock_server.push.notifier import Notifier
-from mock_server.push.policy import UrlPolicy
-from mock_server.push.resolver import Resolve, Resolver
+from mock_server.push.policy import Address, Guard, Resolve, Resolver, UrlPolicy
 
 if TYPE_CHECKING:
     from tests.conftest import Hosting, Posted, Secret

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from mock_server.errors import StartError
-from mock_server.router import find_haproxy
+from mock_server.replicas import find_haproxy
 
 Json = dict[str, Any]
 

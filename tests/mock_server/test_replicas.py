@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mock_server.cli import main
-from mock_server.router import Routing, configuration, find_haproxy
+from mock_server.replicas import Routing, configuration, find_haproxy
 
 URLS = ("http://127.0.0.1:6001/", "http://127.0.0.1:6002/")
 

@@ -13,9 +13,9 @@ from mock_server.actions.runner import Progress
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.project.load import Model
-from mock_server.service.brain import Brain
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import real_world
 from mock_server.stage import Stage
 from mock_server.tasks.task import Message, Role, TextPart
 from mock_server.web.app import Page, status
@@ -68,8 +68,8 @@ async def body_of(page: Page) -> dict[str, object]:
 
 @asynccontextmanager
 async def open_theatre() -> AsyncGenerator[Theatre]:
-    brain = Brain(Assistant(), no_action)
-    async with Service(brain, real_world(), ServiceSettings()) as service:
+    agent = AgentVersion(Assistant(), no_action)
+    async with Service(agent, real_runtime(), ServiceSettings()) as service:
         card, shown = Page({"name": "placeholder"}), RingingPage(status(None))
         stage = Stage(service, card, shown, {"name": "bank"}, Model("bank", "b1"))
         yield Theatre(service, stage, card, shown)

@@ -12,21 +12,19 @@ import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.actions.webhook import Story
+from mock_server.card import CardSettings, agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
 from mock_server.faults.fault import ArmedFaults, Fault
 from mock_server.push.delivery import Delivery
-from mock_server.push.guard import Guard
 from mock_server.push.notifier import Notifier
-from mock_server.push.policy import UrlPolicy
-from mock_server.push.resolver import Resolver
-from mock_server.service.brain import Brain
-from mock_server.service.feed import Feed
+from mock_server.push.policy import Guard, Resolver, UrlPolicy
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.events import EventBus
+from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import real_world
-from mock_server.tasks.card import CardSettings, agent_card
 from mock_server.web.admin_handlers import ModelSwitch
 from mock_server.web.app import Page, Site, arm_faults, create_app, with_backstage
 from mock_server.web.http_server import Server, bind, port_of
@@ -110,19 +108,19 @@ async def _serving(
     site = Site(Page(card), Page({}), 100_000, ping_seconds=3600)
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         mock = Mock(url, client)
-        world = replace(real_world(), sleep=mock.sleep)
-        feed, ready = Feed(), asyncio.Event()
-        armed = arm_faults(faults, seed, feed)
+        runtime = replace(real_runtime(), sleep=mock.sleep)
+        events, ready = EventBus(), asyncio.Event()
+        armed = arm_faults(faults, seed, events)
         settings = ServiceSettings()
-        brain = Brain(assistant, run_action)
+        agent = AgentVersion(assistant, run_action)
         async with (
             _notifier(mock, armed) as notifier,
-            Service(brain, world, settings, notifier if pushes else None, feed) as service,
+            Service(agent, runtime, settings, notifier if pushes else None, events) as service,
         ):
             app = with_backstage(
-                create_app(service, site, world.now),
+                create_app(service, site, runtime.now),
                 service,
-                replace(world, sleep=mock.sleep_for_fault),
+                replace(runtime, sleep=mock.sleep_for_fault),
                 armed,
                 ModelSwitch(service.load, service.unload),
                 max_body_bytes=site.max_body_bytes,
@@ -136,7 +134,7 @@ async def _serving(
             finally:
                 mock.let_go.set()
                 service.reset()
-                feed.close()
+                events.close()
                 server.should_exit = True
                 await serving
                 listener.close()

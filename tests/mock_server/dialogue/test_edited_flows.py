@@ -14,7 +14,7 @@ from mock_server.dialogue.events import BotUttered, FlowCancelled
 from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.errors import ProjectError
 from mock_server.project.load import assemble
-from mock_server.tasks.report import visible_slots
+from mock_server.tasks.mapper import visible_slots
 
 DOMAIN = """
 slots:

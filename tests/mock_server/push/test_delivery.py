@@ -17,9 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from mock_server.errors import PostFailed
 from mock_server.push.delivery import Delivery, Times
-from mock_server.push.guard import Destination
-from mock_server.push.hosts import parse_host
-from mock_server.push.policy import Target
+from mock_server.push.policy import Destination, Target, parse_host
 
 if TYPE_CHECKING:
     from tests.conftest import Hosting

@@ -1,21 +1,35 @@
 """From a task's transition to the post at its callback."""
 
+import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mock_server.errors import PushRefused
+from mock_server.errors import PostFailed, PushRefused
 from mock_server.faults.matching import Delivery
 from mock_server.faults.tampering import PushHook, Tampering, untouched
-from mock_server.push.addresses import Address
-from mock_server.push.guard import Destination, Guard
-from mock_server.push.notifier import Notifier
-from mock_server.push.policy import UrlPolicy
-from mock_server.tasks.push_config import PushAuthentication, PushConfig
-from mock_server.tasks.task import Status, Task, TaskState
+from mock_server.project.endpoints import A2AServer
+from mock_server.push.notifier import (
+    MAX_CONFIGS_PER_TASK,
+    HeldLetters,
+    Letter,
+    Limits,
+    Notifier,
+    Outbox,
+    Registration,
+    Registrations,
+    open_notifier,
+    push_headers,
+)
+from mock_server.push.policy import Address, Destination, Guard, UrlPolicy
+from mock_server.tasks.task import PushAuthentication, PushConfig, Status, Task, TaskState
 
 pytestmark = pytest.mark.anyio
 
@@ -192,3 +206,359 @@ async def test_held_notification_is_not_kept_for_ever() -> None:
         tell(lab, notifier, TaskState.WORKING)
         await notifier.drain(10)
     assert lab.bodies == ["working"]
+
+
+def urls(registrations: Registrations, task_id: str) -> list[str]:
+    return [registered.config.url for registered in registrations.of(task_id)]
+
+
+@pytest.mark.req("PUSH-1")
+def test_configuration_without_an_id_has_the_tasks() -> None:
+    registrations = Registrations()
+    added = registrations.add("t", PushConfig("http://a/"), "a")
+    assert added.config.id == added.config_id == "t"
+    assert registrations.of("t") == (added,)
+
+
+@pytest.mark.req("PUSH-1")
+def test_same_id_is_replaced_and_others_stay_in_order() -> None:
+    registrations = Registrations()
+    for url, config_id in (("http://a/", "1"), ("http://b/", "2"), ("http://c/", "1")):
+        registrations.add("t", PushConfig(url, config_id), "h")
+    assert urls(registrations, "t") == ["http://b/", "http://c/"]
+    assert urls(registrations, "u") == []
+
+
+def test_removed_configuration_is_gone() -> None:
+    registrations = Registrations()
+    registrations.add("t", PushConfig("http://a/", "1"), "h")
+    registrations.add("t", PushConfig("http://b/", "2"), "h")
+    for config_id, left in (("nope", 2), ("1", 1), ("1", 1), ("2", 0), ("2", 0)):
+        registrations.remove("t", config_id)
+        assert len(registrations.of("t")) == left
+
+
+def test_forgotten_task_has_none() -> None:
+    registrations = Registrations()
+    registrations.add("t", PushConfig("http://a/"), "h")
+    registrations.forget("t")
+    registrations.forget("t")
+    assert registrations.of("t") == ()
+
+
+def test_task_has_room_for_so_many() -> None:
+    registrations = Registrations()
+    for number in range(MAX_CONFIGS_PER_TASK):
+        registrations.add("t", PushConfig("http://a/", f"{number}"), "h")
+    with pytest.raises(PushRefused):
+        registrations.add("t", PushConfig("http://a/", "more"), "h")
+    assert registrations.add("t", PushConfig("http://b/", "0"), "h")
+    assert registrations.add("u", PushConfig("http://b/"), "h")
+
+
+def test_task_longest_unheard_of_gives_way() -> None:
+    registrations = Registrations(max_tasks=2)
+    for task_id in ("a", "b"):
+        registrations.add(task_id, PushConfig("http://a/"), "h")
+    assert registrations.touch("a")
+    assert registrations.touch("nope") == ()
+    registrations.add("c", PushConfig("http://a/"), "h")
+    assert [bool(registrations.of(task_id)) for task_id in "abc"] == [True, False, True]
+
+
+JSON_ONLY = {"Content-Type": "application/json"}
+
+
+def config(token: str | None = None, *schemes: str, credentials: str | None = None) -> PushConfig:
+    return PushConfig("http://x/", None, token, PushAuthentication(schemes, credentials))
+
+
+@pytest.mark.req("PUSH-2")
+def test_token_and_credentials_are_sent() -> None:
+    wanted = config("tok", "Bearer", "Basic", credentials="a b")
+    assert push_headers(wanted, sends_authorization=True) == {
+        **JSON_ONLY,
+        "X-A2A-Notification-Token": "tok",
+        "Authorization": "Bearer a b",
+    }
+
+
+@pytest.mark.req("PUSH-2")
+def test_authorization_can_be_left_out_as_the_sdk_does() -> None:
+    wanted = config("tok", "not a scheme", credentials="\n")
+    headers = push_headers(wanted, sends_authorization=False)
+    assert headers == {**JSON_ONLY, "X-A2A-Notification-Token": "tok"}
+
+
+@pytest.mark.req("PUSH-2")
+@pytest.mark.parametrize(
+    "bare", [PushConfig("http://x/"), config(""), config(None, "Bearer"), config()]
+)
+def test_what_was_not_given_is_not_sent(bare: PushConfig) -> None:
+    assert push_headers(bare, sends_authorization=True) == JSON_ONLY
+
+
+@pytest.mark.req("PUSH-2", "HTTP-5")
+@pytest.mark.parametrize(
+    ("wanted", "named"),
+    [
+        (config("a\r\nX-Evil: 1"), "token"),
+        (config("\x00"), "token"),
+        (config(" a"), "token"),
+        (config("a "), "token"),
+        (config("ü"), "token"),
+        (config("a" * 8193), "token"),
+        (config(None, "Bearer", credentials="a\nb"), "authentication.credentials"),
+        (config(None, "Bea rer", credentials="a"), "authentication.schemes"),
+        (config(None, "", credentials="a"), "authentication.schemes"),
+        (config(None, credentials="a"), "authentication.schemes"),
+    ],
+)
+def test_what_no_header_can_hold_is_refused(wanted: PushConfig, named: str) -> None:
+    with pytest.raises(PushRefused, match=named) as caught:
+        push_headers(wanted, sends_authorization=True)
+    assert caught.value.reason.startswith(named)
+
+
+@given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
+def test_headers_are_writable_or_refused(token: str, scheme: str, credentials: str) -> None:
+    try:
+        headers = push_headers(
+            config(token, scheme, credentials=credentials), sends_authorization=True
+        )
+    except PushRefused:
+        return
+    assert all(value.isascii() and value.isprintable() for value in headers.values())
+
+
+def test_configuration_shows_no_secret() -> None:
+    shown = repr(config("secret", "Bearer", credentials="secret"))
+    assert "secret" not in shown
+    assert "http" not in shown
+
+
+def letter(body: bytes, task_id: str = "t", config_id: str = "c") -> Letter:
+    return Letter(Registration(task_id, PushConfig("http://x/", config_id), "h"), body)
+
+
+FIRST, SECOND, THIRD, ELSEWHERE = letter(b"1"), letter(b"2"), letter(b"3"), letter(b"4", "u")
+
+
+def test_letter_that_nobody_holds_goes_out() -> None:
+    assert HeldLetters().release(FIRST, is_held=False, is_last=False) == (FIRST,)
+
+
+def test_held_letter_goes_out_after_the_tasks_next() -> None:
+    held = HeldLetters()
+    assert held.release(FIRST, is_held=True, is_last=False) == ()
+    assert held.release(ELSEWHERE, is_held=False, is_last=False) == (ELSEWHERE,)
+    other_callback = letter(b"2", config_id="d")
+    assert held.release(other_callback, is_held=False, is_last=False) == (other_callback,)
+    assert held.release(SECOND, is_held=False, is_last=False) == (SECOND, FIRST)
+    assert held.release(THIRD, is_held=False, is_last=True) == (THIRD,)
+
+
+def test_last_letter_waits_for_no_next() -> None:
+    held = HeldLetters()
+    held.release(FIRST, is_held=True, is_last=False)
+    held.release(SECOND, is_held=True, is_last=False)
+    assert held.release(THIRD, is_held=True, is_last=True) == (THIRD, FIRST, SECOND)
+
+
+def test_held_letters_are_released_or_forgotten() -> None:
+    held = HeldLetters()
+    held.release(FIRST, is_held=True, is_last=False)
+    held.release(ELSEWHERE, is_held=True, is_last=False)
+    held.forget("t")
+    assert held.release_all() == (ELSEWHERE,)
+    assert held.release_all() == ()
+
+
+def to(task_id: str, config_id: str = "c", host: str = "h") -> Registration:
+    return Registration(task_id, PushConfig("http://x/", config_id), host)
+
+
+@dataclass
+class Callbacks:
+    """What was posted, as `task:body`; tasks named `stuck…` wait for `let_go`."""
+
+    begun: list[str] = field(default_factory=list[str])
+    done: list[str] = field(default_factory=list[str])
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    errors: dict[str, Exception] = field(default_factory=dict[str, Exception])
+    most_open: int = 0
+    _open: int = 0
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def finish(self, count: int) -> None:
+        async with asyncio.timeout(60):
+            while len(self.done) < count:
+                self._news.clear()
+                await self._news.wait()
+
+    async def post(self, letter: Letter) -> None:
+        registration = letter.registration
+        name = f"{registration.task_id}:{letter.body.decode()}"
+        self.begun.append(name)
+        self._open += 1
+        self.most_open = max(self._open, self.most_open)
+        try:
+            if registration.task_id.startswith("stuck"):
+                await self.let_go.wait()
+            await asyncio.sleep(0)
+            if name in self.errors:
+                raise self.errors[name]
+        finally:
+            self._open -= 1
+        self.done.append(name)
+        self._news.set()
+
+
+@pytest.mark.req("PUSH-6")
+async def test_posts_of_a_task_arrive_in_order() -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post) as outbox:
+        for number in range(5):
+            outbox.put(Letter(to("a"), b"%d" % number))
+        await outbox.drain(60)
+        outbox.put(Letter(to("a"), b"later"))
+        await outbox.drain(60)
+    assert callbacks.done == [*(f"a:{number}" for number in range(5)), "a:later"]
+    assert callbacks.most_open == 1
+
+
+@pytest.mark.req("PUSH-6")
+async def test_stuck_callback_delays_nobody_else() -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post) as outbox:
+        for body in (b"1", b"2"):
+            outbox.put(Letter(to("stuck"), body))
+            outbox.put(Letter(to("free"), body))
+        outbox.put(Letter(to("stuck", "other"), b"3"))
+        await callbacks.finish(2)
+        assert callbacks.done == ["free:1", "free:2"]
+        assert "stuck:2" not in callbacks.begun
+        callbacks.let_go.set()
+        await outbox.drain(60)
+    assert sorted(callbacks.done[2:]) == ["stuck:1", "stuck:2", "stuck:3"]
+
+
+@pytest.mark.req("PUSH-4", "PUSH-6")
+async def test_failed_post_is_logged_and_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
+    failures = [PostFailed("status 500"), PushRefused("r", "private address"), ValueError("secret")]
+    callbacks = Callbacks(errors={f"a:{n}": error for n, error in enumerate(failures)})
+    async with Outbox(callbacks.post) as outbox:
+        for number in range(4):
+            outbox.put(Letter(to("a", host="hooks.example"), b"%d" % number))
+        await outbox.drain(60)
+    assert callbacks.begun == ["a:0", "a:1", "a:2", "a:3"]
+    assert callbacks.done == ["a:3"]
+    for told in ("status 500", "refused: private address", "ValueError", "hooks.example"):
+        assert told in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.req("PUSH-6")
+async def test_pending_posts_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post, Limits(pending_posts=2)) as outbox:
+        for body in (b"1", b"2", b"3"):
+            outbox.put(Letter(to("stuck"), body))
+        assert "too many posts are pending" in caplog.text
+        callbacks.let_go.set()
+        await outbox.drain(60)
+        outbox.put(Letter(to("stuck"), b"4"))
+        await outbox.drain(60)
+    assert callbacks.done == ["stuck:1", "stuck:2", "stuck:4"]
+
+
+@pytest.mark.req("PUSH-6")
+async def test_hanging_host_does_not_hold_all_connections() -> None:
+    callbacks = Callbacks()
+    limits = Limits(open_posts=3, open_per_host=2)
+    async with Outbox(callbacks.post, limits) as outbox:
+        for number in range(5):
+            outbox.put(Letter(to(f"stuck{number}", host="slow"), b""))
+        for number in range(5):
+            outbox.put(Letter(to(f"free{number}", host="fast"), b""))
+        await callbacks.finish(5)
+        assert all(name.startswith("free") for name in callbacks.done)
+        assert sum(name.startswith("stuck") for name in callbacks.begun) == 2
+        callbacks.let_go.set()
+        await outbox.drain(60)
+    assert len(callbacks.done) == 10
+    assert callbacks.most_open <= 3
+
+
+@pytest.mark.req("PUSH-6")
+async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post) as outbox:
+        await outbox.drain(60)
+        outbox.put(Letter(to("stuck"), b"1"))
+        outbox.put(Letter(to("stuck"), b"2"))
+        await outbox.drain(0.01)
+    assert callbacks.begun == ["stuck:1"]
+    assert callbacks.done == []
+    assert "a2a_server.push.dropped" in caplog.text
+
+
+@pytest.mark.req("PUSH-6")
+async def test_leaving_waits_for_nobody() -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post) as outbox:
+        outbox.put(Letter(to("stuck"), b"1"))
+        await asyncio.sleep(0)
+    assert callbacks.done == []
+
+
+ON = A2AServer("", push_notifications_enabled=True)
+
+
+@pytest.mark.req("PUSH-1")
+async def test_without_push_there_is_none() -> None:
+    server = A2AServer("")
+    async with open_notifier(server, opens_loopback=True, sends_authorization=True) as notifier:
+        assert notifier is None
+
+
+@pytest.mark.req("PUSH-5")
+@pytest.mark.parametrize("opens_loopback", [True, False])
+async def test_loopback_is_opened_aloud(
+    opens_loopback: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_notifier(
+        ON, opens_loopback=opens_loopback, sends_authorization=True
+    ) as notifier:
+        assert notifier is not None
+        if opens_loopback:
+            assert (await notifier.check(PushConfig("http://localhost:1/"))).host == "localhost"
+        else:
+            with pytest.raises(PushRefused):
+                await notifier.check(PushConfig("http://localhost:1/"))
+    assert ("--allow-local-push" in caplog.text) is opens_loopback
+
+
+@pytest.mark.req("CFG-1", "PUSH-3")
+async def test_entry_that_is_no_host_admits_nobody_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = A2AServer(
+        "",
+        push_notifications_enabled=True,
+        push_notification_allowed_hosts=("https://a.example", "LOCALHOST."),
+    )
+    async with open_notifier(server, opens_loopback=True, sends_authorization=True) as notifier:
+        assert notifier is not None
+        assert await notifier.check(PushConfig("http://localhost/"))
+        with pytest.raises(PushRefused, match="not allowed"):
+            await notifier.check(PushConfig("http://a.example/"))
+    assert "https://a.example" in caplog.text
+
+
+def test_httpx_is_imported_by_those_who_push() -> None:
+    code = "import sys, mock_server.serve, mock_server.web.app; print('httpx' in sys.modules)"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stdout == "False\n"

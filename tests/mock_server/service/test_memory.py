@@ -10,9 +10,9 @@ import pytest
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.outside import ActionResult
 from mock_server.project.load import assemble
-from mock_server.service.brain import Brain
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import real_world
 from mock_server.tasks.task import Message, Role, TextPart
 from mock_server.wire.operations import SendMessage
 
@@ -47,16 +47,16 @@ def no_action(*_: object) -> Iterator[Progress]:
 @pytest.mark.anyio
 @pytest.mark.parametrize("contexts", ["the same", "each its own"])
 async def test_finished_task_takes_no_more_than_it_may(contexts: str) -> None:
-    brain = Brain(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), no_action)
-    world = real_world(seed=1)
+    agent = AgentVersion(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), no_action)
+    runtime = real_runtime(seed=1)
 
-    async with Service(brain, world, ServiceSettings()) as service:
+    async with Service(agent, runtime, ServiceSettings()) as service:
 
         async def send(count: int) -> None:
             for _ in range(count):
-                context_id = world.make_id() if contexts == "each its own" else "one for all"
+                context_id = runtime.make_id() if contexts == "each its own" else "one for all"
                 said = (TextPart("send money to somebody"),)
-                message = Message(world.make_id(), Role.USER, said, context_id)
+                message = Message(runtime.make_id(), Role.USER, said, context_id)
                 await service.send(SendMessage(message))
 
         tracemalloc.start()

@@ -17,13 +17,21 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.errors import RpcError
 from mock_server.profiles import Profile
 from mock_server.project.load import assemble
-from mock_server.service.brain import Brain
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.snapshot import Snapshot
-from mock_server.service.subscription import Occurrence, Subscription
-from mock_server.service.world import World, real_world
-from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
-from mock_server.tasks.task import DataPart, Message, Part, Role, Task, TaskState, TextPart
+from mock_server.service.store import Occurrence, Snapshot, Subscription
+from mock_server.tasks.task import (
+    ArtifactUpdate,
+    DataPart,
+    Message,
+    Part,
+    Role,
+    StatusUpdate,
+    Task,
+    TaskState,
+    TextPart,
+)
 from mock_server.wire.jsonrpc import InFlight
 from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
 
@@ -82,9 +90,9 @@ class Hands:
         default_factory=list[tuple[float, Callable[[], None]]]
     )
 
-    def world(self) -> World:
+    def runtime(self) -> Runtime:
         ids = count(1)
-        return World(
+        return Runtime(
             now=lambda: (
                 datetime(2026, 11, 20, 10, tzinfo=UTC) + timedelta(seconds=self.clock_seconds)
             ),
@@ -174,8 +182,10 @@ class Lab:
 @asynccontextmanager
 async def open_lab(settings: ServiceSettings | None = None) -> AsyncGenerator[Lab]:
     hands = Hands()
-    brain = Brain(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), hands.run_action)
-    async with Service(brain, hands.world(), settings or ServiceSettings()) as service:
+    agent = AgentVersion(
+        assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), hands.run_action
+    )
+    async with Service(agent, hands.runtime(), settings or ServiceSettings()) as service:
         try:
             yield Lab(service, hands)
         finally:
@@ -573,9 +583,9 @@ async def test_action_that_crashes_fails_the_task_and_nothing_else(
     def crash(name: str, state: DialogueState, _: Story) -> Iterator[Progress]:
         raise ZeroDivisionError(name, state)
 
-    brain = Brain(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), crash)
+    agent = AgentVersion(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), crash)
     hands = Hands()
-    async with Service(brain, hands.world(), ServiceSettings()) as service:
+    async with Service(agent, hands.runtime(), ServiceSettings()) as service:
         lab = Lab(service, hands)
         task = await lab.say("check the account")
         assert task.status.state is TaskState.FAILED
@@ -662,12 +672,12 @@ async def test_draining_service_waits_for_turns() -> None:
 
 
 def test_seeded_world_makes_the_same_ids() -> None:
-    worlds = [real_world(7), real_world(7), real_world(8), real_world()]
-    ids = [[world.make_id() for _ in range(3)] for world in worlds]
+    runtimes = [real_runtime(7), real_runtime(7), real_runtime(8), real_runtime()]
+    ids = [[runtime.make_id() for _ in range(3)] for runtime in runtimes]
     assert ids[0] == ids[1]
     assert ids[0] != ids[2]
     assert len({*ids[0], *ids[2], *ids[3]}) == 9
-    assert worlds[3].now().tzinfo is UTC
+    assert runtimes[3].now().tzinfo is UTC
 
 
 @pytest.mark.req("TURN-8", "TURN-5a", "CARD-7")
@@ -675,7 +685,7 @@ async def test_turn_without_a_model_fails_and_is_not_remembered(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with open_lab() as lab:
-        brain = Brain(
+        agent = AgentVersion(
             assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), lab.hands.run_action
         )
         asked = await lab.say("send money")
@@ -689,7 +699,7 @@ async def test_turn_without_a_model_fails_and_is_not_remembered(
         assert "a2a_server.rasa_a2a_agent_executor.execute.agent_not_ready" in caplog.text
         streamed = await lab.service.stream(turn)
         assert states(await rest_of(streamed)) == ["failed"]
-        lab.service.load(brain)
+        lab.service.load(agent)
         retried = await lab.send(turn)
         assert text_of(retried) == "How much to Joe?"
         assert lab.get(asked).status.state is TaskState.INPUT_REQUIRED

@@ -7,10 +7,8 @@ import pytest
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive
 
-from mock_server.service.live_task import LiveTask
-from mock_server.service.subscription import Subscription
-from mock_server.tasks.log import StatusUpdate, submitted
-from mock_server.tasks.task import Message, Role, Status, TaskState
+from mock_server.service.store import LiveTask, Subscription
+from mock_server.tasks.task import Message, Role, Status, StatusUpdate, TaskState, submitted
 from mock_server.web.asgi import DRAINED_BYTES, BodyTooLarge, ClientGone, read_body, sse_frames
 
 pytestmark = pytest.mark.anyio

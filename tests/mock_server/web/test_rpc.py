@@ -11,9 +11,9 @@ from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
-from mock_server.service.brain import Brain
+from mock_server.service.agent_version import AgentVersion
+from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.world import World, real_world
 from mock_server.web.app import Page, Site, create_app
 
 pytestmark = pytest.mark.anyio
@@ -27,9 +27,9 @@ def no_action(_: str, __: DialogueState, ___: Story) -> Iterator[Progress]:
     yield ActionResult()
 
 
-async def post(method: str, world: World) -> httpx.Response:
-    async with Service(Brain(Assistant(), no_action), world, ServiceSettings()) as service:
-        app = create_app(service, Site(Page({}), Page({})), world.now)
+async def post(method: str, runtime: Runtime) -> httpx.Response:
+    async with Service(AgentVersion(Assistant(), no_action), runtime, ServiceSettings()) as service:
+        app = create_app(service, Site(Page({}), Page({})), runtime.now)
         transport = httpx.ASGITransport(app)
         message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
@@ -42,8 +42,8 @@ async def post(method: str, world: World) -> httpx.Response:
 async def test_failure_of_the_server_is_an_internal_error_without_its_text(
     method: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = replace(real_world(), make_id=no_id)
-    response = await post(method, world)
+    runtime = replace(real_runtime(), make_id=no_id)
+    response = await post(method, runtime)
     assert response.status_code == 200
     expected = '{"error":{"code":-32603,"message":"Internal error"},"id":1,"jsonrpc":"2.0"}'
     assert response.text.strip().removeprefix("data: ") == expected

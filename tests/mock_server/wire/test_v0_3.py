@@ -8,16 +8,18 @@ from a2a.compat.v0_3 import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mock_server.tasks.log import ArtifactUpdate, StatusUpdate
-from mock_server.tasks.push_config import PushAuthentication, PushConfig
 from mock_server.tasks.task import (
     Artifact,
+    ArtifactUpdate,
     DataPart,
     FilePart,
     Message,
     Part,
+    PushAuthentication,
+    PushConfig,
     Role,
     Status,
+    StatusUpdate,
     Task,
     TaskState,
     TextPart,

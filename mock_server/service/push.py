@@ -6,8 +6,7 @@ from mock_server.errors import PushRefused
 from mock_server.profiles import Profile
 from mock_server.push.notifier import Checked, Notifier
 from mock_server.service.store import TaskStore
-from mock_server.tasks.push_config import PushConfig
-from mock_server.tasks.task import Task
+from mock_server.tasks.task import PushConfig, Task
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
     DeletePushConfig,
@@ -20,7 +19,7 @@ from mock_server.wire.v0_3 import encode_task
 logger = get_logger("a2a_server")
 
 
-class PushDesk:
+class PushOperations:
     """Without a `notifier` push is off, which every operation answers with an error."""
 
     def __init__(self, store: TaskStore, notifier: Notifier | None, profile: Profile) -> None:

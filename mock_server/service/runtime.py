@@ -16,7 +16,7 @@ VARIANT_DIGITS = "89ab"
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Runtime:
     """`now` is UTC; `elapsed_seconds` never goes back; `make_id` gives a new UUID as text.
 
     `start_timer` calls a function after so many seconds and returns what stops it.
@@ -29,9 +29,9 @@ class World:
     start_timer: StartTimer
 
 
-def real_world(seed: int | None = None) -> World:
+def real_runtime(seed: int | None = None) -> Runtime:
     """The machine's clock; with `seed`, ids come in the same order in every run."""
-    return World(
+    return Runtime(
         now=lambda: datetime.now(UTC),
         elapsed_seconds=time.monotonic,
         sleep=asyncio.sleep,

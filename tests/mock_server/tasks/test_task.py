@@ -8,16 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_server.errors import IllegalTransition
-from mock_server.tasks.log import ArtifactUpdate, StatusUpdate, Update, apply, submitted
 from mock_server.tasks.task import (
     TERMINAL_STATES,
     Artifact,
+    ArtifactUpdate,
     Message,
     Role,
     Status,
+    StatusUpdate,
     Task,
     TaskState,
     TextPart,
+    Update,
+    apply,
+    submitted,
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)

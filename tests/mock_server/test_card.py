@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from a2a.compat.v0_3 import types
 
+from mock_server.card import CardSettings, agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Flow, Json
-from mock_server.tasks.card import CardSettings, agent_card
 
 SETTINGS = CardSettings(url="http://127.0.0.1:5005/", description="My bank")
 

@@ -10,32 +10,32 @@ from mock_server.dialogue.model import Json
 
 PENDING = 1000
 KINDS = ("turn", "fault", "faults", "reload", "model", "reset")
-# what a listener hears in the place of those that it was too slow for
+# what a subscriber hears in the place of those that it was too slow for
 DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class ServerEvent:
     """`kind` is one of KINDS or DROPPED; `detail` is for JSON."""
 
     kind: str
     detail: Mapping[str, Json]
 
 
-class Listener:
-    """What one listener has not heard yet; of too much, the oldest is dropped and counted."""
+class Subscriber:
+    """What one subscriber has not heard yet; of too much, the oldest is dropped and counted."""
 
     def __init__(self) -> None:
-        self._pending: deque[Happening] = deque()
+        self._pending: deque[ServerEvent] = deque()
         self._has_more = asyncio.Event()
         self._dropped = 0
         self._has_ended = False
 
-    def put(self, happening: Happening) -> None:
+    def put(self, event: ServerEvent) -> None:
         if len(self._pending) >= PENDING:
             self._pending.popleft()
             self._dropped += 1
-        self._pending.append(happening)
+        self._pending.append(event)
         self._has_more.set()
 
     def end(self) -> None:
@@ -43,7 +43,7 @@ class Listener:
         self._has_ended = True
         self._has_more.set()
 
-    async def next(self, timeout_seconds: float) -> Happening | None:
+    async def next(self, timeout_seconds: float) -> ServerEvent | None:
         """The next one, after word of those that were dropped; None if there is none in time."""
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -54,38 +54,38 @@ class Listener:
             return None
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
-            return Happening(DROPPED, {"count": dropped})
-        happening = self._pending.popleft()
+            return ServerEvent(DROPPED, {"count": dropped})
+        event = self._pending.popleft()
         if not self._pending and not self._has_ended:
             self._has_more.clear()
-        return happening
+        return event
 
 
-class Feed:
+class EventBus:
     """Costs next to nothing while nobody listens."""
 
     def __init__(self) -> None:
-        self._listeners: set[Listener] = set()
+        self._subscribers: set[Subscriber] = set()
         self.is_closed = False
 
     def publish(self, kind: str, detail: Callable[[], Mapping[str, Json]]) -> None:
-        """Tell every listener; `detail` is called only if there is one."""
-        if self._listeners:
-            happening = Happening(kind, detail())
-            for listener in self._listeners:
-                listener.put(happening)
+        """Tell every subscriber; `detail` is called only if there is one."""
+        if self._subscribers:
+            event = ServerEvent(kind, detail())
+            for subscriber in self._subscribers:
+                subscriber.put(event)
 
     def close(self) -> None:
-        """The mock shuts down; listeners are let go."""
+        """The mock shuts down; subscribers are let go."""
         self.is_closed = True
-        for listener in self._listeners:
-            listener.end()
+        for subscriber in self._subscribers:
+            subscriber.end()
 
     @contextmanager
-    def listen(self) -> Generator[Listener]:
-        listener = Listener()
-        self._listeners.add(listener)
+    def subscribe(self) -> Generator[Subscriber]:
+        subscriber = Subscriber()
+        self._subscribers.add(subscriber)
         try:
-            yield listener
+            yield subscriber
         finally:
-            self._listeners.discard(listener)
+            self._subscribers.discard(subscriber)

@@ -10,7 +10,7 @@ from mock_server.dialogue.outside import Generate
 
 
 @dataclass(frozen=True, slots=True)
-class Brain:
+class AgentVersion:
     """What turns need to know; a turn keeps the one it began with.
 
     `changed_flows` says in which version a flow was last changed, for conversations that are to be
@@ -28,7 +28,7 @@ class Brain:
 
     def successor(
         self, assistant: Assistant, run_action: RunAction, *, tells_of_changes: bool
-    ) -> "Brain":
+    ) -> "AgentVersion":
         """The next version; conversations in the midst of what it changes may be told of it."""
         version = self.version + 1
         changed = dict.fromkeys(_changed(self.assistant, assistant), version)

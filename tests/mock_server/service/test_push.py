@@ -8,18 +8,11 @@ import pytest
 
 from mock_server.errors import RpcError
 from mock_server.profiles import RASA, Profile
-from mock_server.push.addresses import Address
-from mock_server.push.guard import Destination, Guard
-from mock_server.push.notifier import Notifier
-from mock_server.push.policy import UrlPolicy
-from mock_server.push.registrations import MAX_CONFIGS_PER_TASK
-from mock_server.service.live_task import LiveTask
-from mock_server.service.push_desk import PushDesk
-from mock_server.service.shelf import Limits
-from mock_server.service.snapshot import snapshot
-from mock_server.service.store import TaskStore
-from mock_server.tasks.push_config import PushConfig
-from mock_server.tasks.task import Status, Task, TaskState
+from mock_server.push.notifier import MAX_CONFIGS_PER_TASK, Notifier
+from mock_server.push.policy import Address, Destination, Guard, UrlPolicy
+from mock_server.service.push import PushOperations
+from mock_server.service.store import Limits, LiveTask, TaskStore, snapshot
+from mock_server.tasks.task import PushConfig, Status, Task, TaskState
 from mock_server.wire.operations import (
     DeletePushConfig,
     GetPushConfig,
@@ -48,21 +41,21 @@ def store() -> TaskStore:
 
 
 @asynccontextmanager
-async def open_desk(profile: Profile = RASA) -> AsyncGenerator[PushDesk]:
+async def open_operations(profile: Profile = RASA) -> AsyncGenerator[PushOperations]:
     async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
-        yield PushDesk(store(), notifier, profile)
+        yield PushOperations(store(), notifier, profile)
 
 
-async def errors_of(desk: PushDesk, task_id: str) -> list[tuple[int, str]]:
+async def errors_of(operations: PushOperations, task_id: str) -> list[tuple[int, str]]:
     """What each operation is answered with."""
     found: list[tuple[int, str]] = []
     with pytest.raises(RpcError) as caught:
-        await desk.set(SetPushConfig(task_id, HOOK))
+        await operations.set(SetPushConfig(task_id, HOOK))
     found.append((caught.value.code, caught.value.message))
     for ask in (
-        lambda: desk.get(GetPushConfig(task_id)),
-        lambda: desk.list(ListPushConfigs(task_id)),
-        lambda: desk.delete(DeletePushConfig(task_id, "p")),
+        lambda: operations.get(GetPushConfig(task_id)),
+        lambda: operations.list(ListPushConfigs(task_id)),
+        lambda: operations.delete(DeletePushConfig(task_id, "p")),
     ):
         with pytest.raises(RpcError) as caught:
             ask()
@@ -72,50 +65,50 @@ async def errors_of(desk: PushDesk, task_id: str) -> list[tuple[int, str]]:
 
 @pytest.mark.req("PUSH-1", "HTTP-5a")
 async def test_push_that_is_off_is_no_operation_as_in_the_sdk() -> None:
-    desk = PushDesk(store(), None, RASA)
-    first, *others = await errors_of(desk, "t")
+    operations = PushOperations(store(), None, RASA)
+    first, *others = await errors_of(operations, "t")
     assert first == (-32004, "Push notifications are not supported by the agent")
     assert others == [(-32004, "This operation is not supported")] * 3
-    assert not desk.is_open
+    assert not operations.is_open
 
 
 @pytest.mark.req("PUSH-1")
 async def test_inline_configuration_is_ignored_aloud(caplog: pytest.LogCaptureFixture) -> None:
-    desk = PushDesk(store(), None, RASA)
-    assert await desk.check(None) is None
+    operations = PushOperations(store(), None, RASA)
+    assert await operations.check(None) is None
     assert caplog.text == ""
-    assert await desk.check(PushConfig("not a URL")) is None
+    assert await operations.check(PushConfig("not a URL")) is None
     assert "a2a_server.push.disabled" in caplog.text
 
 
 @pytest.mark.req("PUSH-1")
 async def test_push_that_is_off_is_an_error_of_its_own_in_the_specification() -> None:
-    desk = PushDesk(store(), None, STRICT)
-    assert {code for code, _ in await errors_of(desk, "t")} == {-32003}
+    operations = PushOperations(store(), None, STRICT)
+    assert {code for code, _ in await errors_of(operations, "t")} == {-32003}
     with pytest.raises(RpcError) as caught:
-        await desk.check(HOOK)
+        await operations.check(HOOK)
     assert caught.value.code == -32003
 
 
 @pytest.mark.req("PUSH-1", "HTTP-5")
 async def test_unknown_task_has_no_configurations() -> None:
-    async with open_desk() as desk:
-        assert await errors_of(desk, "nope") == [(-32001, "Task not found")] * 4
+    async with open_operations() as operations:
+        assert await errors_of(operations, "nope") == [(-32001, "Task not found")] * 4
 
 
 @pytest.mark.req("PUSH-1", "HTTP-6")
 async def test_configurations_are_set_found_listed_and_deleted() -> None:
-    async with open_desk() as desk:
-        assert await desk.set(SetPushConfig("t", HOOK)) == HOOK
-        nameless = await desk.set(SetPushConfig("t", PushConfig(HOOK.url)))
+    async with open_operations() as operations:
+        assert await operations.set(SetPushConfig("t", HOOK)) == HOOK
+        nameless = await operations.set(SetPushConfig("t", PushConfig(HOOK.url)))
         assert nameless.id == "t"
-        assert desk.list(ListPushConfigs("t")) == (HOOK, nameless)
-        desk.delete(DeletePushConfig("t", "p"))
-        desk.delete(DeletePushConfig("t", "p"))
-        assert desk.list(ListPushConfigs("t")) == (nameless,)
-        desk.clear()
+        assert operations.list(ListPushConfigs("t")) == (HOOK, nameless)
+        operations.delete(DeletePushConfig("t", "p"))
+        operations.delete(DeletePushConfig("t", "p"))
+        assert operations.list(ListPushConfigs("t")) == (nameless,)
+        operations.clear()
         with pytest.raises(RpcError) as caught:
-            desk.get(GetPushConfig("t"))
+            operations.get(GetPushConfig("t"))
         assert (caught.value.code, caught.value.message) == (
             -32603,
             "Push notification config not found",
@@ -127,37 +120,37 @@ async def test_configurations_are_set_found_listed_and_deleted() -> None:
 async def test_sdk_returns_the_first_configuration_whatever_its_id(
     profile: Profile, found: str
 ) -> None:
-    async with open_desk(profile) as desk:
+    async with open_operations(profile) as operations:
         for config_id in ("p", "q"):
-            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, config_id)))
-        assert desk.get(GetPushConfig("t", "q")).id == found
-        assert desk.get(GetPushConfig("t")).id == "p"
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, config_id)))
+        assert operations.get(GetPushConfig("t", "q")).id == found
+        assert operations.get(GetPushConfig("t")).id == "p"
 
 
 @pytest.mark.req("PUSH-3")
 async def test_refused_configuration_is_invalid_params(caplog: pytest.LogCaptureFixture) -> None:
-    async with open_desk() as desk:
+    async with open_operations() as operations:
         for url in ("http://127.0.0.1/secret", "ftp://secret.example/", "http://u:secret@x/"):
             config = PushConfig(url)
             with pytest.raises(RpcError) as caught:
-                await desk.check(config)
+                await operations.check(config)
             with pytest.raises(RpcError) as again:
-                await desk.set(SetPushConfig("t", config))
+                await operations.set(SetPushConfig("t", config))
             assert caught.value.code == again.value.code == -32602
             assert caught.value.message == again.value.message
             assert "127.0.0.1" not in caught.value.message
             assert "secret" not in caught.value.message
-        assert desk.list(ListPushConfigs("t")) == ()
+        assert operations.list(ListPushConfigs("t")) == ()
     assert "a2a_server.push.refused" in caplog.text
     assert "secret" not in caplog.text
 
 
 async def test_one_configuration_too_many_is_invalid_params() -> None:
-    async with open_desk() as desk:
+    async with open_operations() as operations:
         for number in range(MAX_CONFIGS_PER_TASK):
-            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, f"{number}")))
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, f"{number}")))
         with pytest.raises(RpcError) as caught:
-            await desk.set(SetPushConfig("t", PushConfig(HOOK.url, "more")))
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, "more")))
         assert caught.value.code == -32602
 
 

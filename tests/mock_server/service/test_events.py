@@ -1,0 +1,60 @@
+"""What goes on, heard by those who listen."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from mock_server.dialogue.model import Json
+from mock_server.service.events import PENDING, EventBus, ServerEvent
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.req("ADMIN-2")
+async def test_every_listener_hears_everything_in_order() -> None:
+    events = EventBus()
+    with events.subscribe() as first, events.subscribe() as second:
+        for number in range(3):
+            events.publish("turn", lambda number=number: {"number": number})
+        for subscriber in (first, second):
+            heard = [await subscriber.next(5) for _ in range(3)]
+            assert heard == [ServerEvent("turn", {"number": number}) for number in range(3)]
+
+
+async def test_nothing_is_made_for_nobody() -> None:
+    made: list[str] = []
+
+    def detail() -> Mapping[str, Json]:
+        made.append("x")
+        return {}
+
+    events = EventBus()
+    events.publish("turn", detail)
+    with events.subscribe():
+        pass
+    events.publish("turn", detail)
+    assert made == []
+
+
+async def test_slow_listener_loses_the_oldest_and_is_told() -> None:
+    events = EventBus()
+    with events.subscribe() as subscriber:
+        for number in range(PENDING + 2):
+            events.publish("turn", lambda number=number: {"number": number})
+        assert await subscriber.next(5) == ServerEvent("dropped", {"count": 2})
+        assert await subscriber.next(5) == ServerEvent("turn", {"number": 2})
+
+
+async def test_silence_ends_after_a_while() -> None:
+    with EventBus().subscribe() as subscriber:
+        assert await subscriber.next(0.01) is None
+
+
+async def test_listeners_are_let_go_when_the_feed_closes() -> None:
+    events = EventBus()
+    with events.subscribe() as subscriber:
+        events.publish("turn", lambda: {})
+        events.close()
+        assert await subscriber.next(5) == ServerEvent("turn", {})
+        assert await subscriber.next(5) is None
+        assert events.is_closed
