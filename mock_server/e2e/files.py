@@ -36,7 +36,7 @@ from mock_server.project.checks.conditions import check_condition
 from mock_server.project.checks.names import check_payload, check_value
 from mock_server.project.files import SUFFIXES, read_text
 from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
-from mock_server.project.mock_file import read_stubs
+from mock_server.project.mock_file import read_test_stubs
 from mock_server.project.nodes import (
     ListNode,
     MapNode,
@@ -178,7 +178,7 @@ def read_case_file(root: Node, inherited: Named, found: Findings) -> CaseFile:
     fixtures = {**inherited, **_named(get("fixtures"), "fixtures", found)}
     metadata = _named(get("metadata"), "metadata", found)
     mentions: list[Mention] = []
-    stubs = read_stubs(get(STUBS), mentions, found)
+    stubs = read_test_stubs(node, mentions, found)
     reader = _CaseReader(fixtures, metadata, found)
     cases = [case for item in as_items(get(CASES), found, CASES) if (case := reader.case(item))]
     _refuse_twins(cases, found)

@@ -13,8 +13,7 @@ from mock_server.project.flows import read_flows
 from mock_server.project.nodes import Node, parse
 
 SHARED = "shared"
-PROFILES = ("3.14", "3.16")
-LATEST = PROFILES[-1]
+LATEST = "3.16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Builtin:
 
 @cache
 def builtin(profile: str) -> Builtin:
-    """The defaults of Rasa `profile`, one of PROFILES."""
+    """The defaults of Rasa `profile`, as `mock.yml: patterns_profile` names it."""
     found = Findings()
     domain = read_domain({"domain.yml": _root(SHARED, "domain.yml", found)}, found)
     slots = {name: replace(slot, is_builtin=True) for name, slot in domain.slots.items()}

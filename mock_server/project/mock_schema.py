@@ -1,159 +1,20 @@
-"""`mock.yml` as a JSON Schema, so that editors complete and check it while it is written.
-
-What only the whole project can tell, e.g. whether a slot exists, `a2a-mock check` says.
-"""
+"""The JSON Schema of `mock.yml` and the tables of its reference page, both from the models."""
 
 import json
-from typing import Annotated, Literal, TypeAlias
+import re
+from enum import Enum
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import JsonValue
+from pydantic.fields import FieldInfo
 
-from mock_server.dialogue.outside import ACTION_TIMEOUT_SECONDS, MODEL_TIMEOUT_SECONDS
-from mock_server.faults.fault import Fault
+from mock_server.project import mock_file
+from mock_server.project.mock_file import MockYml
+from mock_server.project.validation import FileEntry
 
 TITLE = "mock.yml of a2a-mock"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-Seconds: TypeAlias = Annotated[float, Field(ge=0)]
-Condition: TypeAlias = Annotated[
-    str, Field(description="a predicate over slots, e.g. `slots.amount > 1000`")
-]
-
-Standing: TypeAlias = Annotated[
-    str,
-    Field(description="a predicate, e.g. `slots.amount > 1000 and context.active_flow = 'pay'`"),
-]
-
-
-class Entry(BaseModel):
-    """A mapping of the file; keys that it does not have are mistakes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Rule(Entry):
-    """Text that `match` finds, or that is like one of `examples`, means `commands`."""
-
-    match: str | None = Field(default=None, description="regular expression; its groups fill holes")
-    examples: list[str] | None = Field(default=None, description="texts that count by likeness")
-    threshold: float = Field(default=0.85, gt=0, le=1, description="least likeness to an example")
-    when: Standing | None = None
-    commands: list[str] = Field(description="e.g. `StartFlow(pay)`, `SetSlot(amount, {amount})`")
-
-
-class SlotEvent(Entry):
-    """Sets a slot; other events of Rasa are ignored."""
-
-    event: str = Field(description="`slot`")
-    name: str | None = None
-    value: JsonValue = None
-
-
-class Button(Entry):
-    model_config = ConfigDict(extra="allow")
-    title: str
-    payload: str | None = None
-
-
-class Utterance(Entry):
-    """What an action says: a text of its own, or a response of the domain; other keys fill it."""
-
-    model_config = ConfigDict(extra="allow")
-    text: str | None = None
-    response: str | None = Field(default=None, description="name of a response of the domain")
-    buttons: list[Button] | None = None
-    image: str | None = None
-    custom: JsonValue = None
-
-
-class Failure(Entry):
-    status: int | None = Field(default=None, description="for the reader; only the name goes out")
-    error: str | None = Field(default=None, description="for the reader; only the name goes out")
-
-
-class StubBranch(Entry):
-    """One way an action may go."""
-
-    when: Standing | None = None
-    match: str | None = Field(
-        default=None, description="regular expression found in the user's message"
-    )
-    events: list[SlotEvent] | None = None
-    responses: list[Utterance] | None = None
-    delay_seconds: Seconds = 0
-    stream: list[str] | None = Field(default=None, description="texts sent one after the other")
-    chunk_delay_seconds: Seconds = Field(default=0, description="between two texts of `stream`")
-    fail: Failure | None = Field(default=None, description="the action fails, and its flow with it")
-
-
-class AgentTurn(Entry):
-    """What a sub agent does at a time; the next turn follows unless it waits or ends."""
-
-    say: str | None = Field(default=None, description="text; `{slot}` is filled")
-    set: dict[str, JsonValue] | None = Field(default=None, description="slots and their values")
-    wait: bool = Field(default=False, description="until the user has said something")
-    complete: bool = Field(default=False, description="the flow goes on")
-    fail: bool = Field(default=False, description="an internal error; the flow is cancelled")
-
-
-class ToolBranch(Entry):
-    """What a tool of an MCP server returns."""
-
-    when: Condition | None = None
-    result: JsonValue = Field(default=None, description="what `result` is in the flow's mapping")
-    fail: bool = False
-
-
-class Server(Entry):
-    kind: Literal["stubs", "endpoint", "child"] = "stubs"
-    python: str | None = Field(
-        default=None, description="interpreter of the child; default: the project's .venv"
-    )
-    module: str | None = Field(default=None, description="package of the actions")
-    timeout_seconds: float = Field(default=ACTION_TIMEOUT_SECONDS, gt=0)
-
-
-class LanguageModel(Entry):
-    """An OpenAI-compatible endpoint that turns messages into commands."""
-
-    base_url: str = Field(description="e.g. `http://localhost:11434/v1`; `${NAME}` is replaced")
-    model: str
-    api_key: str | None = Field(default=None, description="write `${NAME}`, never the key itself")
-    timeout_seconds: float = Field(default=MODEL_TIMEOUT_SECONDS, gt=0)
-
-
-class Model(Entry):
-    """What `/status` and the card show of a trained model."""
-
-    file: str | None = None
-    id: str | None = None
-
-
-class MockYml(Entry):
-    """What a deployment gets from a model, an action server and sub agents."""
-
-    patterns_profile: Literal["3.14", "3.16"] = Field(
-        default="3.16", description="the version of Rasa whose default patterns run"
-    )
-    understand: list[Rule] | None = Field(default=None, description="tried in order, first wins")
-    llm: LanguageModel | None = None
-    actions: dict[str, StubBranch | list[StubBranch] | None] | None = Field(
-        default=None, description="stubs by action; of several branches the first that holds"
-    )
-    unstubbed_actions: Literal["noop", "fail"] = "noop"
-    action_server: Literal["stubs", "endpoint", "child"] | Server = "stubs"
-    sub_agents: dict[str, list[AgentTurn]] | None = Field(
-        default=None, description="scripts by sub agent"
-    )
-    tools: dict[str, ToolBranch | list[ToolBranch]] | None = Field(
-        default=None, description="results by tool; of several branches the first that holds"
-    )
-    rejected_scope: Literal["only_without_user_flow", "always"] = "only_without_user_flow"
-    model: Model | None = None
-    faults: list[Fault] | None = Field(default=None, description="armed at the start")
-    agents: list[JsonValue] | None = Field(
-        default=None, max_length=0, description="not supported by this version"
-    )
+LATER_KEYS = frozenset({"agents"})
+TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end of keys -->\n)", re.DOTALL)
 
 
 def schema() -> dict[str, JsonValue]:
@@ -172,3 +33,34 @@ def schema() -> dict[str, JsonValue]:
 def text() -> str:
     """`docs/reference/mock.schema.json`, which `scripts/reference` writes."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def with_tables(page: str) -> str:
+    """The reference `page` with a table of the keys between the marks of each model."""
+    return TABLE.sub(lambda mark: mark[1] + _table(mark[2]) + mark[3], page)
+
+
+def _table(model: str) -> str:
+    entry: type[FileEntry] = getattr(mock_file, model)
+    fields = entry.model_fields.items()
+    rows = (_row(name, field) for name, field in fields if name not in LATER_KEYS)
+    return "".join(("| Key | Value | Default |\n| --- | --- | --- |\n", *rows))
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    default = "required" if field.is_required() else _spelled(field.get_default())
+    return f"| `{name}` | {field.description or ''} | {default} |\n"
+
+
+def _spelled(default: object) -> str:
+    match default:
+        case None:
+            return "none"
+        case Enum():
+            return f"`{default.value}`"
+        case bool():
+            return f"`{str(default).lower()}`"
+        case float() | int():
+            return f"`{default:g}`"
+        case _:
+            return f"`{json.dumps(default)}`"

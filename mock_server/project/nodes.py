@@ -5,7 +5,7 @@ A file is parsed once, by ruamel.yaml's composer, and nothing is constructed tha
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -385,6 +385,19 @@ def expand(node: Node, environment: Mapping[str, str], found: Findings) -> Node:
 def expand_map(node: MapNode, environment: Mapping[str, str], found: Findings) -> MapNode:
     """As `expand`, of a mapping; its keys stay."""
     entries = {key: expand(value, environment, found) for key, value in node.entries.items()}
+    return MapNode(node.location, entries, node.places)
+
+
+def expand_keys(
+    node: Node | None, keys: Container[str], environment: Mapping[str, str], found: Findings
+) -> Node | None:
+    """`node` with every variable replaced below `keys`, if it is a mapping."""
+    if not isinstance(node, MapNode):
+        return node
+    entries = {
+        key: expand(value, environment, found) if key in keys else value
+        for key, value in node.entries.items()
+    }
     return MapNode(node.location, entries, node.places)
 
 

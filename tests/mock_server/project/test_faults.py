@@ -50,13 +50,13 @@ faults:
   - {id: down, effect: wrong_id}
 """
     assert problems(text) == [
-        "mock.yml:4: mock.fault: a fault: match.methd: extra inputs are not permitted",
-        "mock.yml:7: mock.fault: a fault: effect.status: input should be greater than or equal "
+        "mock.yml:4: mock.fault: faults.match.methd: extra inputs are not permitted",
+        "mock.yml:7: mock.fault: faults.effect.status: input should be greater than or equal "
         "to 200",
-        "mock.yml:8: mock.fault: a fault: effect.seconds: field required",
-        "mock.yml:9: mock.fault: a fault: often: extra inputs are not permitted",
-        "mock.yml:10: mock.fault: a fault: input should be an object",
-        "mock.yml:11: mock.fault: a fault: match.text: no regular expression: missing ), "
+        "mock.yml:8: mock.fault: faults.effect.seconds: field required",
+        "mock.yml:9: mock.fault: faults.often: extra inputs are not permitted",
+        "mock.yml:10: mock.fault: faults: input should be an object",
+        "mock.yml:11: mock.fault: faults.match.text: no regular expression: missing ), "
         "unterminated subpattern at position 0",
         "mock.yml:14: mock.fault: a second fault has the id 'down'",
     ]

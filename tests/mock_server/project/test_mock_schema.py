@@ -1,20 +1,19 @@
 """The published schema of mock.yml, and whether it says what the reader says."""
 
-import json
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from fastjsonschema import JsonSchemaException, compile
 
-from mock_server.project import mock_file, mock_schema
+from mock_server.project import mock_schema
 from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
 from mock_server.project.load import assemble_sources
-from mock_server.project.mock_schema import MockYml
 from mock_server.project.nodes import parse, plain
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "docs" / "reference" / "mock.schema.json"
+VALID = compile(mock_schema.schema())
 
 EXAMPLES = [
     "{}",
@@ -82,7 +81,7 @@ def read(text: str) -> list[str]:
 
 def validate(text: str) -> None:
     node = parse("mock.yml", text, Findings())
-    MockYml.model_validate_json(json.dumps(None if node is None else plain(node)))
+    VALID({} if node is None else plain(node))
 
 
 def test_published_schema_is_that_of_the_models() -> None:
@@ -98,26 +97,8 @@ def test_what_is_right_is_right_for_schema_and_reader(text: str) -> None:
 @pytest.mark.parametrize("text", MISTAKES)
 def test_what_is_wrong_is_wrong_for_schema_and_reader(text: str) -> None:
     assert read(text) != []
-    with pytest.raises(ValidationError):
+    with pytest.raises(JsonSchemaException):
         validate(text)
-
-
-@pytest.mark.parametrize(
-    ("model", "keys"),
-    [
-        (mock_schema.MockYml, {*mock_file.KEYS, *mock_file.LATER_KEYS}),
-        (mock_schema.Rule, {*mock_file.RULE_KEYS}),
-        (mock_schema.Model, {*mock_file.MODEL_KEYS}),
-        (mock_schema.StubBranch, {*mock_file.BRANCH_KEYS}),
-        (mock_schema.Failure, {*mock_file.FAIL_KEYS}),
-        (mock_schema.AgentTurn, {*mock_file.TURN_KEYS}),
-        (mock_schema.ToolBranch, {*mock_file.TOOL_KEYS}),
-        (mock_schema.Server, {*mock_file.ACTION_SERVER_KEYS}),
-        (mock_schema.LanguageModel, {*mock_file.MODEL_SERVER_KEYS}),
-    ],
-)
-def test_models_have_the_keys_that_are_read(model: type[BaseModel], keys: set[str]) -> None:
-    assert set(model.model_fields) == keys
 
 
 def test_bank_is_valid_and_names_the_schema() -> None:
