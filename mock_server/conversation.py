@@ -8,12 +8,17 @@ from mock_server.acting import INSIDE, Outside
 from mock_server.actions.runner import run_stub
 from mock_server.actions.webhook import Story
 from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
-from mock_server.dialogue.events import ActionRequested, Event, SlotSet, SlotSource
+from mock_server.dialogue.events import (
+    ActionRequested,
+    Event,
+    GenerationRequested,
+    SlotSet,
+    SlotSource,
+)
 from mock_server.dialogue.model import Json, Slot
-from mock_server.dialogue.outside import ActionResult, UnstubbedActions
+from mock_server.dialogue.outside import ActionResult, Generation, Outcome, UnstubbedActions
 from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.dialogue.understanding import needs_model
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.load import Project
 from mock_server.tasks.mapper import TurnOutcome
@@ -58,15 +63,14 @@ class Conversation:
         """The turn that `text` begins; the delays of stubbed actions are skipped."""
         before = self.state
         self._story.begin_turn()
-        message = self._generated(replace(self._message(text), metadata=metadata or {}))
+        asks_model = self._outside.generate is not None
+        message = replace(self._message(text), metadata=metadata or {}, asks_model=asks_model)
         course = advance(self._project.assistant, before, message)
         return self._traced(before, self._followed(course))
 
-    def _generated(self, message: UserMessage) -> UserMessage:
-        generate, assistant = self._outside.generate, self._project.assistant
-        if generate is None or not needs_model(assistant, self.state, message.text):
-            return message
-        return replace(message, generation=generate(assistant, self.state, message.text))
+    def _generate(self, text: str) -> Generation | None:
+        generate = self._outside.generate
+        return generate(self._project.assistant, self.state, text) if generate else None
 
     def _traced(self, before: DialogueState, happened: Iterable[Event]) -> TracedTurn:
         events = tuple(happened)
@@ -90,16 +94,19 @@ class Conversation:
 
     def _followed(self, course: Course) -> Iterator[Event]:
         """The events of `course`, each after it has made `state` new; actions are performed."""
-        reply: ActionResult | None = None
+        outcome: Outcome | None = None
         while True:
             try:
-                event = course.send(reply)
+                event = course.send(outcome)
             except StopIteration:
                 return
+            if isinstance(event, GenerationRequested):
+                outcome = self._generate(event.text)
+                continue
             self.state = course.state
             self._story.tell(event, time.time())
             yield event
-            reply = self._perform(event.name) if isinstance(event, ActionRequested) else None
+            outcome = self._perform(event.name) if isinstance(event, ActionRequested) else None
 
     def _perform(self, action: str) -> ActionResult:
         if self._outside.perform is not None:

@@ -8,7 +8,6 @@ from mock_server.dialogue.collecting import correct_flow_slot
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import (
     ActionExecuted,
-    ActionRequested,
     BotUttered,
     Frame,
     FrameMoved,
@@ -33,6 +32,7 @@ from mock_server.dialogue.turn import (
     cancel_frames,
     fail,
     go_on,
+    perform,
     resume,
 )
 from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
@@ -225,7 +225,7 @@ def run_action(turn: Turn, name: str) -> Answer[bool]:
 
 def run_custom_action(turn: Turn, name: str) -> Answer[bool]:
     """Ask the caller for the outcome of custom action `name`; False if it failed."""
-    outcome = (yield ActionRequested(name)) or ActionResult()
+    outcome = yield from perform(name)
     for text in outcome.warnings:
         yield Warned(text)
     if outcome.failure is not None:

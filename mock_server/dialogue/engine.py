@@ -17,12 +17,12 @@ from mock_server.dialogue.collecting import collect
 from mock_server.dialogue.commands import Command
 from mock_server.dialogue.events import (
     ActionExecuted,
-    ActionRequested,
     Event,
     Frame,
     FrameMoved,
     FrameRemoved,
     FrameType,
+    GenerationRequested,
     Listened,
     SlotSet,
     SlotSource,
@@ -44,11 +44,12 @@ from mock_server.dialogue.model import (
     SetSlotsStep,
     ToolStep,
 )
-from mock_server.dialogue.outside import ActionResult, Generation
+from mock_server.dialogue.outside import Generation, Outcome
 from mock_server.dialogue.stack import index_of, is_root
 from mock_server.dialogue.state import DialogueState, apply
 from mock_server.dialogue.templates import render_expression
 from mock_server.dialogue.turn import (
+    Answer,
     Steps,
     Turn,
     begin_session,
@@ -58,9 +59,10 @@ from mock_server.dialogue.turn import (
     go_on,
     leave,
     next_step,
+    perform,
     start,
 )
-from mock_server.dialogue.understanding import understand
+from mock_server.dialogue.understanding import needs_model, understand
 from mock_server.errors import FlowLoop, TemplateFailed
 from mock_server.records import record
 
@@ -173,22 +175,21 @@ SESSION_START = "action_session_start"
 class UserMessage:
     """A message as the adapter read it: `text` without slot markers, and its slots, coerced.
 
-    `commands`, where given, stand in place of what the text would be understood as. `generation`
-    is what a language model made of it.
+    `commands`, where given, stand in place of what the text would be understood as. With
+    `asks_model` a language model is asked about a text that no sure rule understands.
     """
 
     text: str
     seeded_slots: tuple[tuple[str, Json], ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
     commands: tuple[Command, ...] | None = None
-    generation: Generation | None = None
+    asks_model: bool = False
 
 
 class Course:
     """The events of a turn as they happen, and the `state` that they have made so far.
 
-    The caller answers `ActionRequested` by sending an `ActionResult`; None counts as one without
-    any effect.
+    The caller answers a request by sending the outcome; None counts as one without any effect.
     """
 
     __slots__ = ("_steps", "_turn")
@@ -207,13 +208,13 @@ class Course:
     def __next__(self) -> Event:
         return self.send(None)
 
-    def send(self, reply: ActionResult | None) -> Event:
-        """The next event, with `reply` to the one before.
+    def send(self, outcome: Outcome | None) -> Event:
+        """The next event, with the `outcome` of the one before.
 
         Raises:
             StopIteration: there is none.
         """
-        event = self._steps.send(reply)
+        event = self._steps.send(outcome)
         self._turn.state = apply(self._turn.state, event)
         return event
 
@@ -240,6 +241,7 @@ def cancel(assistant: Assistant, state: DialogueState) -> Course:
 
 
 def _turn(turn: Turn, message: UserMessage) -> Steps:
+    generation = yield from _generation(turn, message)
     yield from _follow_assistant(turn)
     if not turn.state.is_started:
         yield from _start_session(turn)
@@ -250,17 +252,27 @@ def _turn(turn: Turn, message: UserMessage) -> Steps:
     for action in turn.assistant.actions_every_turn:
         yield from _run_beside(turn, action)
     if message.text or message.commands is not None or not message.seeded_slots:
-        understood = _understood(turn, message)
+        understood = _understood(turn, message, generation)
         yield understood
         plan = clean_up(turn.assistant, turn.state, understood.commands, earlier_slots)
         yield from apply_plan(turn, plan)
     yield from run_until_listening(turn)
 
 
-def _understood(turn: Turn, message: UserMessage) -> Understood:
+def _generation(turn: Turn, message: UserMessage) -> Answer[Generation | None]:
+    """What a language model makes of a message that no sure rule understands (flows.md §13)."""
+    if not message.asks_model or message.commands is not None:
+        return None
+    if not needs_model(turn.assistant, turn.state, message.text):
+        return None
+    outcome = yield GenerationRequested(message.text)
+    return outcome if isinstance(outcome, Generation) else None
+
+
+def _understood(turn: Turn, message: UserMessage, generation: Generation | None) -> Understood:
     if message.commands is not None:
         return Understood(message.commands)
-    return understand(turn.assistant, turn.state, message.text, message.generation)
+    return understand(turn.assistant, turn.state, message.text, generation)
 
 
 def _start_session(turn: Turn) -> Steps:
@@ -271,7 +283,7 @@ def _start_session(turn: Turn) -> Steps:
 
 def _run_beside(turn: Turn, action: str) -> Steps:
     """Run `action` of no flow: where it fails, the user's message goes its way."""
-    outcome = (yield ActionRequested(action)) or ActionResult()
+    outcome = yield from perform(action)
     for text in outcome.warnings:
         yield Warned(text)
     if outcome.failure is None:

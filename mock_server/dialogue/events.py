@@ -117,6 +117,13 @@ class ActionRequested:
 
 
 @record
+class GenerationRequested:
+    """The engine waits for what a language model makes of `text`; nothing has happened yet."""
+
+    text: str
+
+
+@record
 class ActionExecuted:
     """`failure` is None, or the error_info of the failure."""
 
@@ -201,6 +208,9 @@ class Warned:
     text: str
 
 
+Request: TypeAlias = ActionRequested | GenerationRequested
+"""What the engine wants from outside: it goes on with the `outside.Outcome` that is sent in."""
+
 Event: TypeAlias = (
     SessionStarted
     | SessionEnded
@@ -210,6 +220,7 @@ Event: TypeAlias = (
     | SlotSet
     | BotUttered
     | ActionRequested
+    | GenerationRequested
     | ActionExecuted
     | FramePushed
     | FrameInserted

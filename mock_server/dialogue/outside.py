@@ -31,7 +31,7 @@ class Utterance:
 
 @record
 class ActionResult:
-    """The outcome of a custom action, sent into the engine after `ActionRequested`.
+    """What a custom action came to.
 
     `failure` is the object that becomes `error_info`, e.g. `{"action": "action_x"}`. `warnings`
     are for the developer: the trace and the log have them, the wire has not.
@@ -154,5 +154,8 @@ class Generation:
     commands: tuple[Command, ...]
     reason: str
 
+
+Outcome: TypeAlias = ActionResult | Generation
+"""What is sent into the engine after a request of its kind (`events.Request`)."""
 
 Generate: TypeAlias = Callable[[Assistant, DialogueState, str], Awaitable[Generation]]

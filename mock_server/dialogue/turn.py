@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import (
+    ActionRequested,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -34,7 +35,7 @@ from mock_server.dialogue.model import (
     Json,
     Step,
 )
-from mock_server.dialogue.outside import ActionResult
+from mock_server.dialogue.outside import ActionResult, Outcome
 from mock_server.dialogue.stack import (
     COLLECT_PATTERN,
     VALIDATE_PATTERN,
@@ -53,8 +54,8 @@ from mock_server.errors import ConditionError, TemplateFailed
 
 Result = TypeVar("Result")
 
-Steps: TypeAlias = Generator[Event, ActionResult | None, None]
-Answer: TypeAlias = Generator[Event, ActionResult | None, Result]
+Steps: TypeAlias = Generator[Event, Outcome | None, None]
+Answer: TypeAlias = Generator[Event, Outcome | None, Result]
 
 
 class Turn:
@@ -124,6 +125,12 @@ class Turn:
 
 DEFAULT_ERROR = "rasa_internal_error_default"
 ERROR_PATTERN = "pattern_internal_error"
+
+
+def perform(action: str) -> Answer[ActionResult]:
+    """What custom action `action` comes to; None that is sent in is an action without effect."""
+    outcome = yield ActionRequested(action)
+    return outcome if isinstance(outcome, ActionResult) else ActionResult()
 
 
 def begin_session(turn: Turn) -> Steps:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeAlias
 
@@ -13,10 +13,9 @@ from mock_server.actions.runner import Awaited, ChunkStreamed, Paused
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
-from mock_server.dialogue.events import ActionRequested, Event, Warned
-from mock_server.dialogue.outside import ActionResult
+from mock_server.dialogue.events import ActionRequested, Event, GenerationRequested, Warned
+from mock_server.dialogue.outside import ActionResult, Generation, Outcome
 from mock_server.dialogue.state import DialogueState, initial_state
-from mock_server.dialogue.understanding import needs_model
 from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.service.agent_version import AgentVersion
 from mock_server.service.events import EventBus
@@ -120,7 +119,7 @@ class Turn:
         try:
             if self._handling.is_stuck:
                 await asyncio.Event().wait()
-            await self._advance(await self._generated(self._understood(reading)))
+            await self._advance(self._understood(reading))
             self._close(self._handling.forced_state)
         except Exception:
             # Whatever breaks in a turn fails this turn's task; the client gets no traceback.
@@ -158,31 +157,25 @@ class Turn:
             seeded_slots=seeded.slots,
             metadata=reading.metadata,
             commands=commands,
+            asks_model=self._agent.generate is not None,
         )
-
-    async def _generated(self, message: UserMessage) -> UserMessage:
-        """Let a language model, where there is one, hear what no sure rule understands."""
-        generate, state = self._agent.generate, self.conversation.state
-        assistant = self._agent.assistant
-        if generate is None or message.commands is not None:
-            return message
-        if not needs_model(assistant, state, message.text):
-            return message
-        return replace(message, generation=await generate(assistant, state, message.text))
 
     async def _advance(self, message: UserMessage) -> None:
         course = advance(self._agent.assistant, self.conversation.state, message)
-        answer: ActionResult | None = None
+        outcome: Outcome | None = None
         while True:
             try:
-                event = course.send(answer)
+                event = course.send(outcome)
             except StopIteration:
                 return
+            outcome = None
+            if isinstance(event, GenerationRequested):
+                outcome = await self._generate(event.text)
+                continue
             self._record(event, course.state)
-            answer = None
             match event:
                 case ActionRequested(name=name):
-                    answer = await self._act(name)
+                    outcome = await self._act(name)
                 case Warned(text=text):
                     logger.warning(
                         "a2a_server.dialogue.warning", task_id=self.live.task.id, text=text
@@ -195,6 +188,12 @@ class Turn:
         self._events.append(event)
         if self._agent.keeps_stories:
             self.conversation.story.tell(event, self._runtime.now().timestamp())
+
+    async def _generate(self, text: str) -> Generation | None:
+        generate = self._agent.generate
+        if generate is None:
+            return None
+        return await generate(self._agent.assistant, self.conversation.state, text)
 
     async def _act(self, name: str) -> ActionResult:
         artifact_id = ""

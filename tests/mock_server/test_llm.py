@@ -25,7 +25,7 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import FlowStarted, Understood
+from mock_server.dialogue.events import FlowStarted, GenerationRequested, Understood
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import LanguageModel
 from mock_server.dialogue.state import DialogueState, apply, initial_state
@@ -124,8 +124,9 @@ async def test_what_goes_wrong_leaves_the_message_to_the_rules(
             generation = await generate(ASSISTANT, state, "please transfer")
     assert generation.commands == ()
     assert generation.reason == f"{reason}; the rules decide"
-    message = UserMessage("please transfer", generation=generation)
-    events = list(advance(ASSISTANT, state, message))
+    course = advance(ASSISTANT, state, UserMessage("please transfer", asks_model=True))
+    assert next(course) == GenerationRequested("please transfer")
+    events = [course.send(generation), *course]
     [understood] = [event for event in events if isinstance(event, Understood)]
     tried = {rule.rule: rule for rule in understood.trace}
     assert (tried["llm"].fired, tried["llm"].reason) == (False, generation.reason)
