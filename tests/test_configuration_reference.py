@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.project.endpoints import ALGORITHMS, JWT_KEYS, KEYS
+from mock_server.project.endpoints import ALGORITHMS, A2AServerEntry, AuthEntry, JwtEntry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
@@ -19,7 +19,9 @@ CODES = {
 
 
 @pytest.mark.req("CFG-1", "CFG-2")
-@pytest.mark.parametrize("key", [*KEYS, *(f"jwt.{key}" for key in JWT_KEYS), "type"])
+@pytest.mark.parametrize(
+    "key", [key for entry in (A2AServerEntry, AuthEntry, JwtEntry) for key in entry.model_fields]
+)
 def test_key_is_listed(key: str) -> None:
     assert f"| `{key}` |" in PAGE
 

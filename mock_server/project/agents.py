@@ -6,16 +6,83 @@ Rasa's pages "Overview" and "External Sub Agent".
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Annotated, ClassVar, TypeAlias
+
+from pydantic import AfterValidator, ConfigDict, ValidationInfo
 
 from mock_server.dialogue.model import AGENT_PREFIX, END, AgentTurnStep, Branch, CallStep, Flow
 from mock_server.errors import NOWHERE, Location
 from mock_server.project.findings import Findings
-from mock_server.project.nodes import VARIABLE, MapNode, Node, as_map, as_number, as_text
+from mock_server.project.nodes import VARIABLE, Node
+from mock_server.project.validation import FileEntry, Text, Timeout, refusal, validated
 
 EXTERNAL = "a2a"
 PROTOCOLS = frozenset({"rasa", EXTERNAL})
-SECONDS = ("max_polling_time", "polling_initial_delay")
-SECRETS = frozenset({"api_key", "token", "client_secret"})
+FILE = "the config of a sub agent"
+
+
+def _protocol(text: str) -> str:
+    if text.lower() not in PROTOCOLS:
+        raise refusal("agent.protocol", f"found {text!r}, expected RASA or A2A")
+    return text.lower()
+
+
+def _variable(text: str, info: ValidationInfo) -> str:
+    """A secret as it must be written; the text is not quoted, for it may be one."""
+    if not VARIABLE.search(text):
+        key = str(info.field_name)
+        mend = f'name a variable: {key}: "${{{key.upper()}}}"'
+        raise refusal("agent.plain_secret", "this is written out, which Rasa refuses", mend)
+    return text
+
+
+Secret: TypeAlias = Annotated[Text, AfterValidator(_variable)]
+
+
+class AgentFileEntry(FileEntry):
+    """A mapping of a sub agent's config, of which Rasa knows more keys."""
+
+    model_config = ConfigDict(extra="ignore")
+    codes: ClassVar[Mapping[str, str]] = {"greater_than": "agent.seconds"}
+    fault_codes: ClassVar[frozenset[str]] = frozenset(
+        {"agent.no_agent", "agent.plain_secret", "agent.protocol", "agent.seconds"}
+    )
+
+
+class AgentEntry(AgentFileEntry):
+    codes: ClassVar[Mapping[str, str]] = {"missing": "agent.no_name"}
+    name: Text
+    protocol: Annotated[Text, AfterValidator(_protocol)] = "rasa"
+    description: Text = ""
+
+
+class OAuthEntry(AgentFileEntry):
+    api_key: Secret | None = None
+    token: Secret | None = None
+    client_secret: Secret | None = None
+
+
+class AgentAuthEntry(OAuthEntry):
+    oauth: OAuthEntry | None = None
+
+
+class ConfigurationEntry(AgentFileEntry):
+    """Where an external agent is, and how long Rasa waits for it."""
+
+    agent_card: Text | None = None
+    module: Text | None = None
+    max_polling_time: Timeout | None = None
+    polling_initial_delay: Timeout | None = None
+    auth: AgentAuthEntry | None = None
+
+
+class AgentConfig(AgentFileEntry):
+    """`sub_agents/<folder>/config.yml`: what Rasa asks of it, and what a mock can use."""
+
+    codes: ClassVar[Mapping[str, str]] = {"missing": "agent.no_agent"}
+    mends: ClassVar[Mapping[str, str]] = {"missing": "write `agent: {name: …, description: …}`"}
+    agent: AgentEntry
+    configuration: ConfigurationEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,77 +95,36 @@ class DeclaredAgent:
     is_external: bool = False
 
 
-def read_agents(roots: Mapping[str, Node | None], found: Findings) -> Mapping[str, DeclaredAgent]:
+def read_agents(roots: Iterable[Node | None], found: Findings) -> Mapping[str, DeclaredAgent]:
     """The sub agents that the project declares, by name; one that two files have is an error."""
     agents: dict[str, DeclaredAgent] = {}
-    for file, root in roots.items():
-        node = as_map(root, found, "the config of a sub agent")
-        if node is None:
+    for root in roots:
+        config = validated(AgentConfig, root, found, FILE)
+        if config is None:
             continue
-        agent = as_map(node.entries.get("agent"), found, "agent")
-        if agent is None:
-            text = "the config of a sub agent has no `agent`"
-            mend = "write `agent: {name: …, description: …}`"
-            found.fault(Location(file, 1), "agent.no_agent", text, mend)
-            continue
-        name = as_text(agent.entries.get("name"), found, "name of a sub agent")
-        if name is None:
-            found.error(agent.location, "agent.no_name", "a sub agent has no `name`")
-            continue
-        place = agent.place("name")
-        if name in agents:
-            text = f"sub agent {name!r} is declared twice; first at {agents[name].location}"
-            found.error(place, "agent.duplicate", text, "rename one of the two")
-            continue
-        agents[name] = _declared(name, agent, node, found)
+        agent = _declared(config, found)
+        first = agents.setdefault(agent.name, agent)
+        if first is not agent:
+            text = f"sub agent {agent.name!r} is declared twice; first at {first.location}"
+            found.error(agent.location, "agent.duplicate", text, "rename one of the two")
     return agents
 
 
-def _declared(name: str, agent: MapNode, node: MapNode, found: Findings) -> DeclaredAgent:
-    what = f"sub agent {name!r}"
-    place = agent.place("name")
-    protocol = as_text(agent.entries.get("protocol"), found, f"protocol of {what}") or "rasa"
-    if protocol.lower() not in PROTOCOLS:
-        text = f"{what} has protocol {protocol!r}, expected RASA or A2A"
-        found.fault(agent.place("protocol"), "agent.protocol", text)
-    description = as_text(agent.entries.get("description"), found, f"description of {what}") or ""
-    if not description.strip():
+def _declared(config: AgentConfig, found: Findings) -> DeclaredAgent:
+    agent, settings = config.agent, config.configuration
+    what, place = f"sub agent {agent.name!r}", agent.at("name")
+    description, is_external = agent.description.strip(), agent.protocol == EXTERNAL
+    if not description:
         text = f"{what} has no `description`, which Rasa requires"
         found.fault(place, "agent.no_description", text, "say in a sentence what it can do")
-    is_external = protocol.lower() == EXTERNAL
-    settings = as_map(node.entries.get("configuration"), found, f"configuration of {what}")
-    settings = settings or MapNode(place, {}, {})
-    if is_external and "agent_card" not in settings.entries:
+    if is_external and (settings is None or settings.agent_card is None):
         text = f"{what} has no `agent_card`, which one of protocol A2A requires"
         mend = "name its file or URL in `configuration`"
-        found.fault(settings.location, "agent.no_card", text, mend)
-    _check_settings(what, settings, found)
-    return DeclaredAgent(name, description.strip(), place, is_external)
-
-
-def _check_settings(what: str, settings: MapNode, found: Findings) -> None:
-    if "module" in settings.entries:
+        found.fault(settings.node.location if settings else place, "agent.no_card", text, mend)
+    if settings is not None and settings.module is not None:
         text = f"the module of {what} needs Rasa and is ignored: its script runs"
-        found.warn(settings.place("module"), "ignored.agent_module", text)
-    for key in SECONDS:
-        seconds = as_number(settings.entries.get(key), found, f"{key} of {what}")
-        if seconds is not None and not seconds > 0:
-            text = f"{key} of {what} is {seconds:g}, expected more than 0"
-            found.fault(settings.place(key), "agent.seconds", text)
-    auth = as_map(settings.entries.get("auth"), found, f"auth of {what}")
-    if auth is not None:
-        _check_secrets(what, auth, found)
-        oauth = as_map(auth.entries.get("oauth"), found, f"oauth of {what}")
-        _check_secrets(what, oauth or MapNode(auth.location, {}, {}), found)
-
-
-def _check_secrets(what: str, node: MapNode, found: Findings) -> None:
-    for key in sorted(SECRETS & node.entries.keys()):
-        value = as_text(node.entries[key], found, f"{key} of {what}")
-        if value is not None and not VARIABLE.search(value):
-            text = f"{key} of {what} is written out, which Rasa refuses"
-            mend = f'name a variable: {key}: "${{{key.upper()}}}"'
-            found.fault(node.place(key), "agent.plain_secret", text, mend)
+        found.warn(settings.at("module"), "ignored.agent_module", text)
+    return DeclaredAgent(agent.name, description, place, is_external)
 
 
 def agent_flow(

@@ -1,46 +1,146 @@
-"""`endpoints.yml: a2a_server`: what the server is told about itself (server.md CFG-1 to CFG-4).
+"""`endpoints.yml`: what the server is told about itself, and where actions run (server.md CFG-1…4).
 
-Keys of `endpoints.yml` that are Rasa's but mean nothing to the mock are not read, so a variable
-that only they name need not be set.
+Keys that are Rasa's but mean nothing to the mock are not read, so a variable that only they name
+need not be set.
 """
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ConfigDict, Field, ValidationError
 
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionServer, ActionServerKind
 from mock_server.errors import Location
-from mock_server.project.findings import Findings, suggestion
-from mock_server.project.nodes import (
-    VARIABLE,
-    ListNode,
-    MapNode,
-    Node,
-    ScalarNode,
-    as_bool,
-    as_map,
-    as_text,
-    as_texts,
-    expand,
-    expand_map,
-    mistyped,
-    parse,
-    refuse_unknown_keys,
+from mock_server.project.findings import Findings
+from mock_server.project.nodes import VARIABLE, MapNode, Node, ScalarNode, expand_keys, parse
+from mock_server.project.validation import (
+    Count,
+    FileEntry,
+    Flag,
+    Text,
+    find,
+    locate,
+    validated,
+    without,
 )
 from mock_server.tasks.json_text import parse_json
 
-CARD_KEY = "agent_card_path"
-KEYS = (
-    "description", "url", CARD_KEY, "include_conversation_repair", "task_timeout_seconds",
-    "a2a_message_cache_ttl_seconds", "max_contexts", "push_notifications_enabled",
-    "push_notification_allowed_hosts", "auth",
-)  # fmt: skip
+FILE = "endpoints.yml"
+CODE = "validation.a2a_server"
 DEFAULT_TIMEOUT_SECONDS = 600
 DEFAULT_MAX_CONTEXTS = 1000
 NO_DESCRIPTION = "A Rasa assistant"
+SECRET_ALGORITHMS = ("HS256", "HS512")
+KEY_ALGORITHMS = ("RS256", "RS512", "ES256", "ES512", "PS256")
+ALGORITHMS = (*SECRET_ALGORITHMS, *KEY_ALGORITHMS)
+CURVES = {"ES256": "secp256r1", "ES512": "secp521r1"}
+CARD_CODE = f"{CODE}.agent_card"
+CARD_MEND = "see the AgentCard of A2A 0.3 §5.5"
+SCHEMES = ("http://", "https://")
+OWN_PYTHON = Path(".venv") / "bin" / "python"
+SECRET = ("a2a_server", "auth", "jwt", "secret")
+
+
+class ServerEntry(FileEntry):
+    """A mapping below `a2a_server`."""
+
+    codes: ClassVar[Mapping[str, str]] = {"extra_forbidden": f"{CODE}.unknown_key"}
+
+
+class JwtEntry(ServerEntry):
+    """How a caller's token is verified."""
+
+    algorithm: Text = Field(
+        default="RS256", description=f"{', '.join(f'`{name}`' for name in ALGORITHMS)}"
+    )
+    public_key_path: Text | None = Field(
+        default=None,
+        description="a PEM file with the public key, required for RS, ES and PS: RSA, or for ES256 "
+        "a key on P-256, for ES512 on P-521",
+    )
+    secret: Text | None = Field(
+        default=None, description="`${NAME}`, required for HS: it must come from the environment"
+    )
+    issuer: Text | None = Field(
+        default=None, description="what `iss` must be; not looked at without it"
+    )
+    audience: Text | None = Field(
+        default=None, description="what `aud` must be or hold; not looked at without it"
+    )
+
+
+class AuthEntry(ServerEntry):
+    """The bearer token that callers must bring (CFG-2)."""
+
+    type: Text | None = Field(default=None, description="required: `bearer`")
+    jwt: JwtEntry | None = Field(default=None, description="how the token is verified, see below")
+
+
+class A2AServerEntry(ServerEntry):
+    """`a2a_server`, as the file has it."""
+
+    description: Text | None = Field(
+        default=None,
+        description="required: what the card says of the agent; `--description` stands for it",
+    )
+    url: Text | None = Field(
+        default=None,
+        description="the address that the card gives to clients; `--url` outranks it; if left out, "
+        "from `--interface`, `--port` and `--ssl-certificate`",
+    )
+    agent_card_path: Text | None = Field(
+        default=None,
+        description="a JSON file that is served as the card; its `url` is replaced, `description` "
+        "is ignored",
+    )
+    include_conversation_repair: Flag = Field(
+        default=True,
+        description="patterns are skills, and a repair waits for an answer instead of completing "
+        "the task",
+    )
+    task_timeout_seconds: Count = Field(
+        default=DEFAULT_TIMEOUT_SECONDS,
+        description="a turn that runs longer is cancelled; 0: none is",
+    )
+    a2a_message_cache_ttl_seconds: Count | None = Field(
+        default=None,
+        description="how long a repeated message gets the answer that it had; 0: not at all; if "
+        "left out, as `task_timeout_seconds`, 600 if that is 0",
+    )
+    max_contexts: Count = Field(
+        default=DEFAULT_MAX_CONTEXTS,
+        description="contexts in flight or waiting for an answer; 0: any number",
+    )
+    push_notifications_enabled: Flag = Field(
+        default=False,
+        description="see [Receive push notifications](../how-to/receive-push-notifications.md)",
+    )
+    push_notification_allowed_hosts: list[Text] | None = Field(
+        default=None, description="the hosts, and their subdomains, that callbacks may have"
+    )
+    auth: AuthEntry | None = Field(default=None, description="who may call; without it everybody")
+
+
+class ActionEndpointEntry(FileEntry):
+    """`action_endpoint`, of which Rasa knows more keys."""
+
+    model_config = ConfigDict(extra="ignore")
+    url: Text | None = None
+    cafile: Text | None = None
+    actions_module: Text | None = None
+
+
+class EndpointsYml(FileEntry):
+    """The keys of `endpoints.yml` that mean something here."""
+
+    model_config = ConfigDict(extra="ignore")
+    a2a_server: A2AServerEntry | None = None
+    action_endpoint: ActionEndpointEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +172,17 @@ class A2AServer:
     auth: JwtAuth | None = None
 
 
+def read_endpoints(
+    root: Node | None, keys: frozenset[str], environment: Mapping[str, str], found: Findings
+) -> EndpointsYml:
+    """What the file says below `keys`; the rest may name variables that are not set."""
+    if isinstance(root, MapNode):
+        wanted = {key: value for key, value in root.entries.items() if key in keys}
+        root = MapNode(root.location, wanted, root.places)
+    expanded = expand_keys(root, keys, environment, found)
+    return validated(EndpointsYml, expanded, found, FILE) or EndpointsYml()
+
+
 def read_a2a_server(
     root: Node | None,
     file: Path,
@@ -83,180 +194,112 @@ def read_a2a_server(
 
     `description`, where given, stands for the one in the file.
     """
-    endpoints = as_map(root, found, "endpoints.yml")
-    block = endpoints.entries.get("a2a_server") if endpoints else None
-    written = as_map(block, found, "a2a_server")
-    at = endpoints.place("a2a_server") if endpoints and written else Location(str(file), 1)
-    node = written or MapNode(at, {}, {})
-    _refuse_keys(node, found)
-    expanded = expand_map(_without(node, "auth"), environment, found)
-    get = expanded.entries.get
-    timeout = _count(get("task_timeout_seconds"), "task_timeout_seconds", found)
-    ttl = _count(get("a2a_message_cache_ttl_seconds"), "a2a_message_cache_ttl_seconds", found)
-    contexts = _count(get("max_contexts"), "max_contexts", found)
-    timeout = DEFAULT_TIMEOUT_SECONDS if timeout is None else timeout
-    card = as_text(get(CARD_KEY), found, f"a2a_server.{CARD_KEY}")
-    hosts = get("push_notification_allowed_hosts")
+    endpoints = read_endpoints(
+        _without_tls(root, found), frozenset({"a2a_server"}), environment, found
+    )
+    entry = endpoints.a2a_server or A2AServerEntry()
+    at = endpoints.at("a2a_server") if endpoints.a2a_server else Location(str(file), 1)
+    ttl, card = entry.a2a_message_cache_ttl_seconds, entry.agent_card_path
+    hosts = entry.push_notification_allowed_hosts
     return A2AServer(
-        description=_description(get("description"), at, description, found),
-        url=as_text(get("url"), found, "a2a_server.url"),
+        description=_description(entry.description, at, description, found),
+        url=entry.url,
         agent_card=None
         if card is None
-        else read_card_file(file.parent / card, node.place(CARD_KEY), found),
-        include_conversation_repair=as_bool(
-            get("include_conversation_repair"),
-            found,
-            "a2a_server.include_conversation_repair",
-            default=True,
-        ),
-        task_timeout_seconds=timeout,
-        a2a_message_cache_ttl_seconds=(timeout or DEFAULT_TIMEOUT_SECONDS) if ttl is None else ttl,
-        max_contexts=DEFAULT_MAX_CONTEXTS if contexts is None else contexts,
-        push_notifications_enabled=as_bool(
-            get("push_notifications_enabled"),
-            found,
-            "a2a_server.push_notifications_enabled",
-            default=False,
-        ),
-        push_notification_allowed_hosts=_hosts(hosts, found),
-        auth=read_auth(node.entries.get("auth"), file.parent, environment, found),
+        else read_card_file(file.parent / card, entry.at("agent_card_path"), found),
+        include_conversation_repair=entry.include_conversation_repair,
+        task_timeout_seconds=entry.task_timeout_seconds,
+        a2a_message_cache_ttl_seconds=(entry.task_timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
+        if ttl is None
+        else ttl,
+        max_contexts=entry.max_contexts,
+        push_notifications_enabled=entry.push_notifications_enabled,
+        # A key without a value allows no host, lest a forgotten list allow every one.
+        push_notification_allowed_hosts=tuple(hosts or ())
+        if entry.has("push_notification_allowed_hosts")
+        else None,
+        auth=entry.auth and _auth(entry.auth, find(root, SECRET), file.parent, found),
     )
 
 
-def _refuse_keys(node: MapNode, found: Findings) -> None:
-    for key in node.entries:
-        if key == "tls":
-            text = "a2a_server.tls is no longer read"
-            mend = "remove it, and start with --ssl-certificate and --ssl-keyfile"
-            found.error(node.place(key), f"{AUTH_CODE}.legacy_tls", text, mend)
-        elif key not in KEYS:
-            text = f"a2a_server has no key {key!r}"
-            mend = suggestion(key, KEYS) or f"expected one of {', '.join(KEYS)}"
-            found.error(node.place(key), f"{AUTH_CODE}.unknown_key", text, mend)
+def _without_tls(root: Node | None, found: Findings) -> Node | None:
+    """A key of older versions of Rasa, which is reported by itself."""
+    block = find(root, ("a2a_server",))
+    if not (isinstance(root, MapNode) and isinstance(block, MapNode) and "tls" in block.entries):
+        return root
+    text = "a2a_server.tls is no longer read"
+    mend = "remove it, and start with --ssl-certificate and --ssl-keyfile"
+    found.error(block.place("tls"), f"{CODE}.legacy_tls", text, mend)
+    return without(root, {("a2a_server", "tls")})
 
 
-def _without(node: MapNode, key: str) -> MapNode:
-    entries = {name: value for name, value in node.entries.items() if name != key}
-    return MapNode(node.location, entries, node.places)
-
-
-def _description(node: Node | None, at: Location, given: str | None, found: Findings) -> str:
+def _description(written: str | None, at: Location, given: str | None, found: Findings) -> str:
     if given is not None:
         return given
-    written = as_text(node, found, "a2a_server.description")
     if written is None or not written.strip():
         text = "a2a_server has no description"
         mend = (
             'add to endpoints.yml "a2a_server: {description: …}", or start with '
             "--description TEXT or --relax"
         )
-        found.error(at, f"{AUTH_CODE}.missing_description", text, mend)
+        found.error(at, f"{CODE}.missing_description", text, mend)
         return NO_DESCRIPTION
     return written.strip()
 
 
-def _count(node: Node | None, key: str, found: Findings) -> int | None:
-    if node is None:
-        return None
-    if isinstance(node, ScalarNode) and isinstance(node.value, int):
-        is_count = node.value >= 0 and not isinstance(node.value, bool)
-        if is_count:
-            return node.value
-    mistyped(found, node, f"a2a_server.{key}", "an integer of 0 or more")
-    return None
-
-
-def _hosts(node: Node | None, found: Findings) -> tuple[str, ...] | None:
-    if node is None:
-        return None
-    return as_texts(node, found, "a2a_server.push_notification_allowed_hosts")
-
-
-AUTH_KEYS = ("type", "jwt")
-JWT_KEYS = ("algorithm", "public_key_path", "secret", "issuer", "audience")
-SECRET_ALGORITHMS = ("HS256", "HS512")
-KEY_ALGORITHMS = ("RS256", "RS512", "ES256", "ES512", "PS256")
-AUTH_CODE = "validation.a2a_server"
-UNKNOWN_KEY = f"{AUTH_CODE}.unknown_key"
-ALGORITHMS = (*SECRET_ALGORITHMS, *KEY_ALGORITHMS)
-
-
-def read_auth(
-    node: Node | None, folder: Path, environment: Mapping[str, str], found: Findings
-) -> JwtAuth | None:
-    """The `auth` block; None without one. Relative paths start at `folder`."""
-    auth = as_map(node, found, "a2a_server.auth")
-    if auth is None:
-        return None
-    refuse_unknown_keys(auth, AUTH_KEYS, found, "a2a_server.auth", UNKNOWN_KEY)
-    written = auth.entries.get("type")
-    read = None if written is None else expand(written, environment, found)
-    kind = as_text(read, found, "a2a_server.auth.type")
-    if kind != "bearer":
-        text = f"a2a_server.auth.type: found {kind!r}, expected 'bearer'"
-        found.error(auth.place("type"), f"{AUTH_CODE}.auth_type", text)
-    jwt = as_map(auth.entries.get("jwt"), found, "a2a_server.auth.jwt")
-    return _read_jwt(jwt or MapNode(auth.place("jwt"), {}, {}), folder, environment, found)
-
-
-def _read_jwt(
-    jwt: MapNode, folder: Path, environment: Mapping[str, str], found: Findings
-) -> JwtAuth:
-    refuse_unknown_keys(jwt, JWT_KEYS, found, "a2a_server.auth.jwt", UNKNOWN_KEY)
-    entries = expand_map(jwt, environment, found).entries
-    texts = {key: as_text(entries.get(key), found, f"auth.jwt.{key}") for key in JWT_KEYS}
-    algorithm = texts["algorithm"] or "RS256"
+def _auth(entry: AuthEntry, secret: Node | None, folder: Path, found: Findings) -> JwtAuth:
+    """How tokens are verified; relative paths start at `folder`, `secret` is as it is written."""
+    if entry.type != "bearer":
+        text = f"a2a_server.auth.type: found {entry.type!r}, expected 'bearer'"
+        found.error(entry.at("type"), f"{CODE}.auth_type", text)
+    jwt = entry.jwt or JwtEntry()
+    place = jwt if entry.jwt else entry
     key = b""
-    if algorithm not in ALGORITHMS:
-        text = f"auth.jwt.algorithm {algorithm!r} is not supported"
+    if jwt.algorithm not in ALGORITHMS:
+        text = f"auth.jwt.algorithm {jwt.algorithm!r} is not supported"
         mend = f"expected one of {', '.join(ALGORITHMS)}"
-        found.error(jwt.place("algorithm"), f"{AUTH_CODE}.auth_algorithm", text, mend)
-    elif algorithm in KEY_ALGORITHMS:
-        key = _public_key(jwt, algorithm, texts["public_key_path"], folder, found)
-    if algorithm in SECRET_ALGORITHMS or "secret" in jwt.entries:
-        key = _secret(jwt, algorithm, texts["secret"], found) or key
-    return JwtAuth(algorithm, key, issuer=texts["issuer"], audience=texts["audience"])
+        found.error(place.at("algorithm"), f"{CODE}.auth_algorithm", text, mend)
+    elif jwt.algorithm in KEY_ALGORITHMS:
+        key = _public_key(jwt, place.at("public_key_path"), folder, found)
+    if jwt.algorithm in SECRET_ALGORITHMS or secret is not None:
+        key = _secret(jwt, secret, place.at("secret"), found) or key
+    return JwtAuth(jwt.algorithm, key, issuer=jwt.issuer, audience=jwt.audience)
 
 
-def _secret(jwt: MapNode, algorithm: str, expanded: str | None, found: Findings) -> bytes:
+def _secret(jwt: JwtEntry, written: Node | None, at: Location, found: Findings) -> bytes:
     """A secret must come from the environment: a file with one in it gets shared."""
-    written = as_text(jwt.entries.get("secret"), Findings(), "auth.jwt.secret")
-    place, code = jwt.place("secret"), f"{AUTH_CODE}.auth_secret"
+    source = written.source if isinstance(written, ScalarNode) else ""
+    code = f"{CODE}.auth_secret"
     mend = 'write "secret: ${NAME}" and set the environment variable NAME'
-    if written is None:
-        found.error(place, code, f"auth.jwt.secret is required for {algorithm}", mend)
-    elif VARIABLE.fullmatch(written) is None:
-        found.error(place, code, "auth.jwt.secret is written in plain text", mend)
-    elif not expanded:
-        found.error(place, code, f"auth.jwt.secret: {written} is empty", "set it to the secret")
-    return b"" if algorithm in KEY_ALGORITHMS else (expanded or "").encode()
+    if not source:
+        found.error(at, code, f"auth.jwt.secret is required for {jwt.algorithm}", mend)
+    elif VARIABLE.fullmatch(source) is None:
+        found.error(at, code, "auth.jwt.secret is written in plain text", mend)
+    elif not jwt.secret:
+        found.error(at, code, f"auth.jwt.secret: {source} is empty", "set it to the secret")
+    return b"" if jwt.algorithm in KEY_ALGORITHMS else (jwt.secret or "").encode()
 
 
-def _public_key(
-    jwt: MapNode, algorithm: str, path: str | None, folder: Path, found: Findings
-) -> bytes:
-    """The PEM file's content; what is no key that `algorithm` takes is reported."""
-    place, code = jwt.place("public_key_path"), f"{AUTH_CODE}.auth_public_key"
+def _public_key(jwt: JwtEntry, at: Location, folder: Path, found: Findings) -> bytes:
+    """The PEM file's content; what is not a key for the algorithm is reported."""
+    code, path = f"{CODE}.auth_public_key", jwt.public_key_path
     if path is None:
-        text = f"auth.jwt.public_key_path is required for {algorithm}"
-        found.error(place, code, text, "name a PEM file")
+        text = f"auth.jwt.public_key_path is required for {jwt.algorithm}"
+        found.error(at, code, text, "name a PEM file")
         return b""
     try:
         pem = (folder / path).read_bytes()
     except OSError as error:
         text = f"auth.jwt.public_key_path: {path!r} cannot be read: {error.strerror}"
-        found.error(place, code, text)
+        found.error(at, code, text)
         return b""
-    fault = key_fault(pem, algorithm)
+    fault = _key_fault(pem, jwt.algorithm)
     if fault:
-        found.error(place, code, f"auth.jwt.public_key_path: {path!r} {fault}")
+        found.error(at, code, f"auth.jwt.public_key_path: {path!r} {fault}")
     return pem
 
 
-CURVES = {"ES256": "secp256r1", "ES512": "secp521r1"}
-
-
-def key_fault(pem: bytes, algorithm: str) -> str:
+def _key_fault(pem: bytes, algorithm: str) -> str:
     """What is wrong with `pem` for `algorithm`, in words that follow its name; empty if nothing."""
     # Half of what starting the mock costs, so it is imported only where there is a key.
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -275,10 +318,6 @@ def key_fault(pem: bytes, algorithm: str) -> str:
     if isinstance(key, EllipticCurvePublicKey) and key.curve.name == CURVES[algorithm]:
         return ""
     return f"holds no key on the curve {CURVES[algorithm]}, as {algorithm} needs"
-
-
-CARD_CODE = f"{AUTH_CODE}.agent_card"
-CARD_MEND = "see the AgentCard of A2A 0.3 §5.5"
 
 
 def read_card_file(path: Path, at: Location, found: Findings) -> dict[str, Json] | None:
@@ -304,9 +343,8 @@ def read_card_file(path: Path, at: Location, found: Findings) -> dict[str, Json]
 
 
 def _is_valid(card: dict[str, Json], path: Path, text: str, found: Findings) -> bool:
-    # pydantic and the SDK's models take as long to import as all of the loader.
+    # The SDK's models take as long to import as all of the loader.
     from a2a.compat.v0_3 import types
-    from pydantic import ValidationError
 
     try:
         # The address is filled in later, and need not be there.
@@ -314,35 +352,16 @@ def _is_valid(card: dict[str, Json], path: Path, text: str, found: Findings) -> 
     except ValidationError as error:
         root = parse(str(path), text, Findings())
         for problem in error.errors(include_url=False, include_input=False):
-            place = ".".join(str(key) for key in problem["loc"])
-            line = Location(str(path), _line(root, problem["loc"]))
-            found.error(line, CARD_CODE, f"{place}: {problem['msg']}", CARD_MEND)
+            key = ".".join(map(str, problem["loc"]))
+            line = Location(str(path), 1) if root is None else locate(root, problem["loc"])
+            found.error(line, CARD_CODE, f"{key}: {problem['msg']}", CARD_MEND)
         return False
     return True
 
 
-def _line(node: Node | None, keys: Sequence[str | int]) -> int:
-    """The line of the last of `keys` that is there."""
-    line = 1 if node is None else node.location.line
-    for key in keys:
-        match node:
-            case MapNode(entries=entries) if key in entries:
-                line, node = node.place(str(key)).line, entries[str(key)]
-            case ListNode(items=items) if isinstance(key, int) and key < len(items):
-                node = items[key]
-                line = node.location.line
-            case _:
-                break
-    return line
-
-
-SCHEMES = ("http://", "https://")
-OWN_PYTHON = Path(".venv") / "bin" / "python"
-
-
 def complete(
     choice: ActionServer | None,
-    endpoints: Node | None,
+    root: Node | None,
     file: Path,
     folder: Path,
     *,
@@ -352,24 +371,20 @@ def complete(
     """What `choice` leaves to endpoints.yml, the `file`: the address, or the module to run."""
     if choice is None or choice.kind is ActionServerKind.STUBS:
         return ActionServer()
-    root = as_map(endpoints, found, "endpoints.yml")
-    block = root.entries.get("action_endpoint") if root else None
-    entries = as_map(block and expand(block, environment, found), found, "action_endpoint")
-    get = (entries or MapNode(choice.location, {}, {})).entries.get
-    url = as_text(get("url"), found, "action_endpoint.url") or ""
-    cafile = as_text(get("cafile"), found, "action_endpoint.cafile")
-    module = as_text(get("actions_module"), found, "action_endpoint.actions_module")
+    endpoints = read_endpoints(root, frozenset({"action_endpoint"}), environment, found)
+    entry = endpoints.action_endpoint or ActionEndpointEntry()
+    url = entry.url or ""
     if choice.kind is ActionServerKind.ENDPOINT and not url.startswith(SCHEMES):
-        place = entries.place("url") if entries else choice.location
+        at = entry.at("url") if endpoints.action_endpoint else choice.location
         text = f"action_endpoint.url: found {url!r}, expected an address with http:// or https://"
         mend = "start the project's own actions with `action_server: child`"
-        found.error(place, "mock.action_endpoint", text, mend)
+        found.error(at, "mock.action_endpoint", text, mend)
     return replace(
         choice,
         url=url,
-        cafile=None if cafile is None else str(file.parent / cafile),
+        cafile=None if entry.cafile is None else str(file.parent / entry.cafile),
         python=_interpreter(choice.python, folder),
-        module=choice.module or module or "actions",
+        module=choice.module or entry.actions_module or "actions",
         folder=str(folder.resolve()),
     )
 

@@ -73,7 +73,7 @@ def assemble_sources(
     domain = read_domain(_parsed(sources.domain, found), found)
     slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
     files = read_flows(_parsed(sources.flows, found), slots, found)
-    agents = read_agents(_parsed(sources.agents, found), found)
+    agents = read_agents(_parsed(sources.agents, found).values(), found)
     config = read_config(_only(sources.config, found), found)
     stubbed = {action_of(name): stub.location for name, stub in mock.stubs.by_action.items()}
     assistant = Assistant(

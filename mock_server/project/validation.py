@@ -75,11 +75,14 @@ def _raw(node: Node) -> object:
 class FileEntry(BaseModel):
     """A mapping of a file; keys that it does not have are mistakes.
 
-    `codes` are those of its problems by pydantic's types of errors, `yaml.type` for all others.
+    `codes` are those of its problems by pydantic's types of errors, `yaml.type` for all others;
+    `mends` say what to do about them. With `fault_codes` a project runs, and goes wrong.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     codes: ClassVar[Mapping[str, str]] = {}
+    mends: ClassVar[Mapping[str, str]] = {}
+    fault_codes: ClassVar[frozenset[str]] = frozenset()
     _node: MapNode = PrivateAttr(default_factory=lambda: MapNode(NOWHERE, {}, {}))
 
     @model_validator(mode="wrap")
@@ -133,7 +136,7 @@ def validated(model: type[Entry], node: Node | None, found: Findings, name: str)
             for problem in news:
                 _report(problem, node, owners, found, name)
             reported += [problem["loc"] for problem in problems]
-            node = _without(node, {_way(node, problem["loc"])[0] for problem in problems})
+            node = without(node, {_way(node, problem["loc"])[0] for problem in problems})
     return None
 
 
@@ -152,7 +155,7 @@ def _report(
     loc, kind = problem["loc"], problem["type"]
     owner = _owner(root, loc, owners)
     of, what = _spelled(loc[:-1], name), _spelled(loc, name)
-    code, mend = owner.codes.get(kind, "yaml.type"), ""
+    code, mend = owner.codes.get(kind, "yaml.type"), owner.mends.get(kind, "")
     match kind:
         case "extra_forbidden":
             known = tuple(owner.model_fields)
@@ -168,7 +171,8 @@ def _report(
         case _:
             code, mend = kind, str(_context(problem).get("mend", ""))
             text = f"{what}: {problem['msg']}"
-    found.error(locate(root, loc), code, text, mend)
+    report = found.fault if code in owner.fault_codes else found.error
+    report(locate(root, loc), code, text, mend)
 
 
 def _context(problem: ErrorDetails) -> Mapping[str, object]:
@@ -211,6 +215,12 @@ def _way(root: Node, loc: Sequence[str | int]) -> tuple[Path, Sequence[Node]]:
     return tuple(taken), nodes
 
 
+def find(root: Node | None, path: Path) -> Node | None:
+    """The value that `path` leads to from `root`, if there is one."""
+    taken, nodes = _way(root, path) if root is not None else ((), ())
+    return nodes[-1] if taken == path and nodes else None
+
+
 def locate(root: Node, loc: Sequence[str | int]) -> Location:
     """The line to which `loc` leads, as far as there is something: a key's, or an item's."""
     path, nodes = _way(root, loc)
@@ -220,7 +230,7 @@ def locate(root: Node, loc: Sequence[str | int]) -> Location:
     return nodes[-1].location
 
 
-def _without(node: Node, paths: Collection[Path]) -> Node | None:
+def without(node: Node, paths: Collection[Path]) -> Node | None:
     """`node` without what `paths` lead to."""
     if () in paths:
         return None
@@ -230,11 +240,11 @@ def _without(node: Node, paths: Collection[Path]) -> Node | None:
 
     match node:
         case MapNode(location=location, entries=entries, places=places):
-            kept = {key: _without(value, below(key)) for key, value in entries.items()}
+            kept = {key: without(value, below(key)) for key, value in entries.items()}
             left = {key: value for key, value in kept.items() if value is not None}
             return MapNode(location, left, places)
         case ListNode(location=location, items=items):
-            rest = (_without(item, below(index)) for index, item in enumerate(items))
+            rest = (without(item, below(index)) for index, item in enumerate(items))
             return ListNode(location, tuple(item for item in rest if item is not None))
         case ScalarNode():
             return node
