@@ -25,7 +25,6 @@ from mock_server.dialogue.stack import COLLECT_PATTERN, active_frame, asked_slot
 from mock_server.dialogue.templates import evaluate_expression
 from mock_server.dialogue.turn import (
     Answer,
-    Steps,
     Turn,
     ask_to_continue,
     begin_session,
@@ -38,56 +37,56 @@ from mock_server.dialogue.turn import (
 from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
 
 
-def call_tool(turn: Turn, frame: Frame, step: ToolStep) -> Steps:
+def call_tool(turn: Turn, frame: Frame, step: ToolStep) -> None:
     """Put what the script returns into the slots of the step's `mapping.output`."""
-    branch = yield from _branch(turn, step)
+    branch = _branch(turn, step)
     if branch is None:
-        yield Warned(f"tool {step.tool!r} has no result in mock.yml, so it sets no slot")
+        turn.emit(Warned(f"tool {step.tool!r} has no result in mock.yml, so it sets no slot"))
     elif branch.fails:
-        yield Warned(f"tool {step.tool!r} fails, as its script says")
-        yield from fail(turn, {"tool": step.tool})
+        turn.emit(Warned(f"tool {step.tool!r} fails, as its script says"))
+        fail(turn, {"tool": step.tool})
         return
     else:
-        yield from _fill_slots(turn, step, branch.result)
-    yield from go_on(turn, frame, step.next)
+        _fill_slots(turn, step, branch.result)
+    go_on(turn, frame, step.next)
 
 
-def _branch(turn: Turn, step: ToolStep) -> Answer[ToolBranch | None]:
+def _branch(turn: Turn, step: ToolStep) -> ToolBranch | None:
     for branch in turn.assistant.tools.get(step.tool, ()):
-        if branch.when is None or (yield from turn.holds(branch.when)):
+        if branch.when is None or turn.holds(branch.when):
             return branch
     return None
 
 
-def _fill_slots(turn: Turn, step: ToolStep, result: Json) -> Steps:
+def _fill_slots(turn: Turn, step: ToolStep, result: Json) -> None:
     """A value that cannot be had or does not fit leaves its slot alone, with a warning."""
     names: Mapping[str, object] = {"result": result, "slots": turn.state.slots}
     for name, expression in step.outputs:
         try:
             value = coerce(turn.assistant.slots[name], evaluate_expression(expression, names))
         except (TemplateFailed, InvalidSlotValue) as error:
-            yield Warned(f"tool {step.tool!r}, output {name!r}: {error}")
+            turn.emit(Warned(f"tool {step.tool!r}, output {name!r}: {error}"))
             continue
-        yield SlotSet(name, value, SlotSource.ACTION)
+        turn.emit(SlotSet(name, value, SlotSource.ACTION))
 
 
 # A flow that repeats in circles would say more, and remember more, turn by turn.
 MAX_REPEATED = 20
 
 
-def _run_slot_rejections(turn: Turn) -> Steps:
+def _run_slot_rejections(turn: Turn) -> None:
     """Refuse the asked slot's value by the first rejection that holds, and say why."""
     slot = asked_slot(turn.stack)
     if slot is None or turn.state.slots[slot] is None:
         return
-    refusal = yield from _refusal(turn)
+    refusal = _refusal(turn)
     if refusal is not None:
         # Said before the value goes, so that the text can name it.
-        yield from utter(turn, refusal)
-        yield SlotSet(slot, None, SlotSource.RESET)
+        utter(turn, refusal)
+        turn.emit(SlotSet(slot, None, SlotSource.RESET))
 
 
-def _refusal(turn: Turn) -> Answer[str | None]:
+def _refusal(turn: Turn) -> str | None:
     """The response of the first rejection that holds; one that cannot be evaluated refuses too."""
     document = turn.document()
     for condition, response in _rejections(turn.top):
@@ -95,7 +94,7 @@ def _refusal(turn: Turn) -> Answer[str | None]:
             if evaluate(condition, document):
                 return response
         except (ConditionError, TemplateFailed) as error:
-            yield Warned(str(error))
+            turn.emit(Warned(str(error)))
             return INTERNAL_ERROR_RESPONSE
     return None
 
@@ -107,7 +106,7 @@ def _rejections(frame: Frame) -> list[tuple[str, str]]:
     return [(str(e["if"]), str(e["utter"])) for e in entries if isinstance(e, dict)]
 
 
-def _cancel_flow(turn: Turn) -> Steps:
+def _cancel_flow(turn: Turn) -> None:
     """Cancel the frames that the pattern was pushed for; the flow they interrupted asks again."""
     context = turn.top.context
     doomed = tuple(f for f in turn.stack if f.id in _names(context, "canceled_frames"))
@@ -115,9 +114,9 @@ def _cancel_flow(turn: Turn) -> Steps:
         return
     is_interrupting = doomed[0].type is FrameType.INTERRUPT
     is_topmost = active_frame(turn.stack) in doomed
-    yield from cancel_frames(turn, doomed, _names(context, "kept_slots"))
+    cancel_frames(turn, doomed, _names(context, "kept_slots"))
     if is_interrupting and is_topmost and roots(turn.stack):
-        yield from ask_to_continue(turn, len(turn.stack) - 1)
+        ask_to_continue(turn, len(turn.stack) - 1)
 
 
 def _names(context: Mapping[str, Json], field: str) -> list[str]:
@@ -125,61 +124,61 @@ def _names(context: Mapping[str, Json], field: str) -> list[str]:
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
 
 
-def _clarify_flows(turn: Turn) -> Steps:
+def _clarify_flows(turn: Turn) -> None:
     frame = turn.top
     options = ", ".join(_names(frame.context, "names"))
     context = {**frame.context, "clarification_options": options}
-    yield FrameMoved(frame.id, frame.step_id, context)
+    turn.emit(FrameMoved(frame.id, frame.step_id, context))
 
 
-def _continue_interrupted_flow(turn: Turn) -> Steps:
+def _continue_interrupted_flow(turn: Turn) -> None:
     """Resume the flow that the user named; by itself the one that waits on top."""
     waiting = roots(turn.stack)
     wanted = str(turn.state.slots.get("interrupted_flow_to_continue")).strip().casefold()
     for root in reversed(waiting):
         flow = turn.assistant.flows[root.flow_id]
         if wanted in (flow.id.casefold(), flow.name.casefold()):
-            yield from resume(turn, root, turn.top.id)
+            resume(turn, root, turn.top.id)
             return
     if waiting:
-        yield from resume(turn, waiting[-1], turn.top.id)
+        resume(turn, waiting[-1], turn.top.id)
 
 
-def _cancel_interrupted_flows(turn: Turn) -> Steps:
+def _cancel_interrupted_flows(turn: Turn) -> None:
     first = next((index for index, f in enumerate(turn.stack) if is_root(f)), len(turn.stack))
-    yield from cancel_frames(turn, turn.stack[first:-1])
+    cancel_frames(turn, turn.stack[first:-1])
 
 
-def _clean_stack(turn: Turn) -> Steps:
-    yield from cancel_frames(turn, turn.stack[:-1])
+def _clean_stack(turn: Turn) -> None:
+    cancel_frames(turn, turn.stack[:-1])
 
 
-def _repeat_bot_messages(turn: Turn) -> Steps:
+def _repeat_bot_messages(turn: Turn) -> None:
     """Say again what was said last, less the question that is asked again anyway."""
     asking = turn.stack[-2] if len(turn.stack) > 1 else None
     asked = asking.context["utter"] if asking and asking.flow_id == COLLECT_PATTERN else None
     for uttered in turn.state.previously_uttered[-MAX_REPEATED:]:
         if asked is None or uttered.response != asked:
-            yield uttered
+            turn.emit(uttered)
 
 
-def _restart(_turn: Turn) -> Steps:
-    yield Restarted()
+def _restart(turn: Turn) -> None:
+    turn.emit(Restarted())
 
 
-def _trigger_search(turn: Turn) -> Steps:
-    yield from utter(turn, "utter_no_knowledge_base")
+def _trigger_search(turn: Turn) -> None:
+    utter(turn, "utter_no_knowledge_base")
 
 
-def _trigger_chitchat(turn: Turn) -> Steps:
-    yield from utter(turn, "utter_cannot_handle")
+def _trigger_chitchat(turn: Turn) -> None:
+    utter(turn, "utter_cannot_handle")
 
 
-def _nothing(_turn: Turn) -> Steps:
-    yield from ()
+def _nothing(_turn: Turn) -> None:
+    pass
 
 
-DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], Steps]] = MappingProxyType(
+DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], None]] = MappingProxyType(
     {
         "action_run_slot_rejections": _run_slot_rejections,
         "action_correct_flow_slot": correct_flow_slot,
@@ -208,53 +207,52 @@ def run_action(turn: Turn, name: str) -> Answer[bool]:
     `validate_…` need not exist (flows.md §2.2).
     """
     if name in turn.assistant.responses:
-        yield from utter(turn, name)
+        utter(turn, name)
     elif name in turn.assistant.actions:
-        return (yield from run_custom_action(turn, name))
+        return (yield from _run_custom_action(turn, name))
     elif name in DEFAULT_ACTIONS:
-        yield from DEFAULT_ACTIONS[name](turn)
+        DEFAULT_ACTIONS[name](turn)
     elif not name or name.startswith("validate_"):
         return True
     else:
-        yield ActionExecuted(name, {"action": name})
-        yield from fail(turn, {"action": name})
+        turn.emit(ActionExecuted(name, {"action": name}))
+        fail(turn, {"action": name})
         return False
-    yield ActionExecuted(name)
+    turn.emit(ActionExecuted(name))
     return True
 
 
-def run_custom_action(turn: Turn, name: str) -> Answer[bool]:
-    """Ask the caller for the outcome of custom action `name`; False if it failed."""
-    outcome = yield from perform(name)
-    for text in outcome.warnings:
-        yield Warned(text)
+def _run_custom_action(turn: Turn, name: str) -> Answer[bool]:
+    outcome = yield from perform(turn, name)
     if outcome.failure is not None:
-        yield ActionExecuted(name, outcome.failure)
-        yield from fail(turn, dict(outcome.failure))
+        turn.emit(ActionExecuted(name, outcome.failure))
+        fail(turn, dict(outcome.failure))
         return False
-    yield from record_outcome(turn, name, outcome)
+    record_outcome(turn, name, outcome)
     return True
 
 
-def record_outcome(turn: Turn, name: str, outcome: ActionResult) -> Steps:
+def record_outcome(turn: Turn, name: str, outcome: ActionResult) -> None:
     """The slots and texts of a custom action that went well."""
     for slot, value in outcome.slots:
         if slot in turn.assistant.slots:
-            yield SlotSet(slot, value, SlotSource.ACTION)
+            turn.emit(SlotSet(slot, value, SlotSource.ACTION))
         else:
-            yield Warned(f"action {name!r} sets slot {slot!r}, which the domain does not have")
+            turn.emit(Warned(f"action {name!r} sets slot {slot!r}, which the domain does not have"))
     for utterance in outcome.utterances:
-        yield from _say(turn, utterance)
-    yield ActionExecuted(name)
+        _say(turn, utterance)
+    turn.emit(ActionExecuted(name))
 
 
-def _say(turn: Turn, utterance: Utterance) -> Steps:
+def _say(turn: Turn, utterance: Utterance) -> None:
     if utterance.response:
-        yield from utter(turn, utterance.response, utterance.arguments)
+        utter(turn, utterance.response, utterance.arguments)
     else:
-        yield BotUttered(
-            text=utterance.text,
-            buttons=utterance.buttons,
-            image=utterance.image,
-            custom=utterance.custom,
+        turn.emit(
+            BotUttered(
+                text=utterance.text,
+                buttons=utterance.buttons,
+                image=utterance.image,
+                custom=utterance.custom,
+            )
         )

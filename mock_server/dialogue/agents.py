@@ -20,7 +20,7 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, CallStep, Json
 from mock_server.dialogue.stack import Stack, active_frame, index_of
 from mock_server.dialogue.templates import fill
-from mock_server.dialogue.turn import Answer, Steps, Turn, fail, finish, go_on, next_step
+from mock_server.dialogue.turn import Turn, fail, finish, go_on, next_step
 
 WAITING = "waiting_for_input"
 RUNNING = "running"
@@ -33,25 +33,25 @@ def waiting_agent(stack: Stack) -> Frame | None:
     return stack[-1] if is_waiting else None
 
 
-def call_agent(turn: Turn, step: CallStep) -> Steps:
+def call_agent(turn: Turn, step: CallStep) -> None:
     """Begin the script; slots that decide its end are cleared, also when it ran before."""
     for name in step.exit_slots:
         if turn.state.slots[name] is not None:
-            yield SlotSet(name, None, SlotSource.RESET)
+            turn.emit(SlotSet(name, None, SlotSource.RESET))
     context: dict[str, Json] = {
         "agent": turn.assistant.flows[step.flow_id].name,
         "agent_state": RUNNING,
         "exit_if": [*step.exit_if],
     }
-    yield from turn.push(step.flow_id, FrameType.CALL, context)
+    turn.push(step.flow_id, FrameType.CALL, context)
 
 
-def continue_agent(turn: Turn) -> Steps:
+def continue_agent(turn: Turn) -> None:
     """Hand the user's words to the agent on top, which waits for them."""
     frame, step = turn.top, turn.step_of(turn.top)
     assert isinstance(step, AgentTurnStep)
-    target = yield from next_step(turn, step.next)
-    yield FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING})
+    target = next_step(turn, step.next)
+    turn.emit(FrameMoved(frame.id, target, {**frame.context, "agent_state": RUNNING}))
 
 
 def agent_call(assistant: Assistant, stack: Stack, agent: str) -> tuple[Frame, str] | None:
@@ -64,44 +64,44 @@ def agent_call(assistant: Assistant, stack: Stack, agent: str) -> tuple[Frame, s
     return None
 
 
-def restart_agent(turn: Turn, agent: str) -> Steps:
+def restart_agent(turn: Turn, agent: str) -> None:
     """Take the running flow back to where it calls `agent`."""
     called = agent_call(turn.assistant, turn.stack, agent)
     assert called
     frame, step_id = called
     for above in reversed(turn.stack[index_of(turn.stack, frame.id) + 1 :]):
-        yield FrameRemoved(above.id)
-    yield FrameMoved(frame.id, step_id)
+        turn.emit(FrameRemoved(above.id))
+    turn.emit(FrameMoved(frame.id, step_id))
 
 
-def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> Steps:
+def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> None:
     """Say and do what the script has next; what interrupted it is over if it waits still."""
     if step.say:
-        yield BotUttered(fill(step.say, turn.document(), {}))
+        turn.emit(BotUttered(fill(step.say, turn.document(), {})))
     if frame.context.get("agent_state") == WAITING:
-        yield ActionExecuted(REQUEST_INPUT)
-        yield Listened()
+        turn.emit(ActionExecuted(REQUEST_INPUT))
+        turn.emit(Listened())
         return
     for name, value in step.slots:
-        yield SlotSet(name, value, SlotSource.ACTION)
+        turn.emit(SlotSet(name, value, SlotSource.ACTION))
     if step.fails:
-        yield Warned(f"sub agent {frame.context.get('agent')!r} fails, as its script says")
-        yield from fail(turn, {"agent": frame.context.get("agent")})
-    elif (yield from _may_exit(turn, frame)):
-        yield from finish(turn, turn.top)
+        turn.emit(Warned(f"sub agent {frame.context.get('agent')!r} fails, as its script says"))
+        fail(turn, {"agent": frame.context.get("agent")})
+    elif _may_exit(turn, frame):
+        finish(turn, turn.top)
     elif step.waits:
-        yield FrameMoved(frame.id, step.id, {**frame.context, "agent_state": WAITING})
-        yield ActionExecuted(REQUEST_INPUT)
-        yield Listened()
+        turn.emit(FrameMoved(frame.id, step.id, {**frame.context, "agent_state": WAITING}))
+        turn.emit(ActionExecuted(REQUEST_INPUT))
+        turn.emit(Listened())
     else:
-        yield from go_on(turn, turn.top, step.next)
+        go_on(turn, turn.top, step.next)
 
 
-def _may_exit(turn: Turn, frame: Frame) -> Answer[bool]:
+def _may_exit(turn: Turn, frame: Frame) -> bool:
     """Whether all of the caller's `exit_if` hold; without any, the script alone decides."""
     conditions = _conditions(frame.context.get("exit_if"))
     for condition in conditions:
-        if not (yield from turn.holds(condition)):
+        if not turn.holds(condition):
             return False
     return bool(conditions)
 

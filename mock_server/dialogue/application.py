@@ -44,7 +44,6 @@ from mock_server.dialogue.stack import (
 )
 from mock_server.dialogue.turn import (
     ERROR_PATTERN,
-    Steps,
     Turn,
     cancel_frames,
     interrupt,
@@ -74,97 +73,99 @@ PATTERNS: Mapping[type[Command], str] = {
 }
 
 
-def apply_plan(turn: Turn, plan: Plan) -> Steps:
-    yield from plan.dropped
-    yield from _end_silence(turn, plan)
+def apply_plan(turn: Turn, plan: Plan) -> None:
+    for dropped in plan.dropped:
+        turn.emit(dropped)
+    _end_silence(turn, plan)
     if plan.continues_agent:
-        yield from continue_agent(turn)
+        continue_agent(turn)
     elif plan.restarted_agent:
-        yield from restart_agent(turn, plan.restarted_agent)
+        restart_agent(turn, plan.restarted_agent)
     canceled = active_group(turn.stack) if plan.is_cancelled else ()
-    yield from _begin_flows(turn, plan, canceled)
+    _begin_flows(turn, plan, canceled)
     for name, value in plan.values.items():
-        yield SlotSet(name, value, SlotSource.USER)
+        turn.emit(SlotSet(name, value, SlotSource.USER))
     for refused in plan.refused:
-        yield from _refuse(turn, refused)
+        _refuse(turn, refused)
     for command in reversed(plan.patterns):
-        yield from _push_pattern(turn, command)
+        _push_pattern(turn, command)
     if canceled:
-        yield from _push_cancel(turn, canceled, plan)
+        _push_cancel(turn, canceled, plan)
     for name in (*plan.values, *plan.corrections):
-        yield from _push_check(turn, name)
+        _push_check(turn, name)
     if plan.corrections:
-        yield from push_correction(turn, plan.corrections)
+        push_correction(turn, plan.corrections)
 
 
-def _end_silence(turn: Turn, plan: Plan) -> Steps:
+def _end_silence(turn: Turn, plan: Plan) -> None:
     """Timeouts are consecutive until the user says something."""
     is_silent = any(isinstance(c, StartFlow) and c.flow_id == SILENCE for c in plan.patterns)
     if not is_silent and SILENT_TIMES in turn.assistant.slots:
-        yield from reset_slots(turn, [SILENT_TIMES])
+        reset_slots(turn, [SILENT_TIMES])
 
 
-def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> Steps:
+def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> None:
     if not (plan.starts or plan.resumed):
         return
-    answered = [*open_questions(turn.stack)]
-    yield from cancel_frames(turn, tuple(reversed(answered)))
+    answered = open_questions(turn.stack)
+    if answered:
+        cancel_frames(turn, answered)
     if plan.resumed:
         waiting = next(root for root in roots(turn.stack) if root.flow_id == plan.resumed)
         if not (canceled or waiting in active_group(turn.stack)):
-            yield from interrupt(turn)
-        yield from resume(turn, waiting)
+            interrupt(turn)
+        resume(turn, waiting)
     if not plan.starts:
         return
     if canceled:
         frame_type = canceled[0].type
     else:
         frame_type = FrameType.INTERRUPT if active_frame(turn.stack) else FrameType.REGULAR
-        yield from interrupt(turn)
+        interrupt(turn)
     for flow_id in reversed(plan.starts):
-        yield from start(turn, flow_id, frame_type)
+        start(turn, flow_id, frame_type)
         frame_type = FrameType.REGULAR
 
 
-def _refuse(turn: Turn, refused: SetSlot) -> Steps:
+def _refuse(turn: Turn, refused: SetSlot) -> None:
     response = REFUSALS.get(turn.assistant.slots[refused.name].type)
     if response:
-        yield from utter(turn, response, {"value": refused.value, "slot": refused.name})
+        utter(turn, response, {"value": refused.value, "slot": refused.name})
 
 
-def _push_pattern(turn: Turn, command: Command) -> Steps:
+def _push_pattern(turn: Turn, command: Command) -> None:
     match command:
         case Clarify(flow_ids=flow_ids):
             names: list[Json] = [turn.assistant.flows[flow_id].name for flow_id in flow_ids]
             context: dict[str, Json] = {"names": names, "clarification_options": ""}
-            yield from turn.push("pattern_clarification", context=context)
+            turn.push("pattern_clarification", context=context)
         case CannotHandle(reason=reason):
             frame = active_frame(turn.stack)
             context = {"reason": reason, "user_flow": frame.flow_id if frame else None}
-            yield from turn.push("pattern_cannot_handle", context=context)
+            turn.push("pattern_cannot_handle", context=context)
         case ReportError(error_type=error_type, info=info):
             context = {"error_type": error_type, "info": dict(info)}
-            yield from turn.push(ERROR_PATTERN, context=context)
+            turn.push(ERROR_PATTERN, context=context)
         case StartFlow(flow_id=flow_id):
-            yield from turn.push(flow_id)
+            turn.push(flow_id)
         case SessionEnd():
-            yield from cancel_frames(turn, turn.stack)
-            yield SessionEnded()
+            cancel_frames(turn, turn.stack)
+            turn.emit(SessionEnded())
         case _:
-            yield from turn.push(PATTERNS[type(command)])
+            turn.push(PATTERNS[type(command)])
 
 
-def _push_cancel(turn: Turn, canceled: Stack, plan: Plan) -> Steps:
+def _push_cancel(turn: Turn, canceled: Stack, plan: Plan) -> None:
     context: dict[str, Json] = {
         "canceled_name": turn.assistant.flows[canceled[0].flow_id].name,
         "canceled_frames": [frame.id for frame in canceled],
         "kept_slots": list(plan.values),
     }
-    yield from turn.push("pattern_cancel_flow", context=context)
+    turn.push("pattern_cancel_flow", context=context)
 
 
-def _push_check(turn: Turn, name: str) -> Steps:
+def _push_check(turn: Turn, name: str) -> None:
     """Push the check of the domain's `validation`, unless one asks for this slot already."""
     slot = turn.assistant.slots[name]
     if slot.validation and not any(frame.context.get("validate") == name for frame in turn.stack):
-        yield from validate(turn, slot, slot.validation)
+        validate(turn, slot, slot.validation)

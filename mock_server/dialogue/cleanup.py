@@ -36,6 +36,7 @@ from mock_server.dialogue.stack import (
 )
 from mock_server.dialogue.state import DialogueState
 from mock_server.errors import InvalidSlotValue
+from mock_server.records import record
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ class Plan:
         self.is_settled = self.is_settled or is_settled
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Situation:
     """What the rules look at; `earlier_slots` are the values before the orchestrator's."""
 
@@ -86,8 +87,10 @@ class Situation:
 
     def staying(self, plan: Plan) -> Stack:
         """The stack without what the message cancels."""
-        ended = active_group(self.stack) if plan.is_cancelled else ()
-        return tuple(frame for frame in self.stack if frame not in ended)
+        if not plan.is_cancelled:
+            return self.stack
+        ended = active_group(self.stack)
+        return tuple([frame for frame in self.stack if frame not in ended])
 
 
 def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
@@ -168,7 +171,7 @@ def clean_up(
     plan = Plan()
     considered = _clarified(situation, plan, _forced(situation, plan, commands))
     # What starts depends on what is cancelled, and what may be set on what starts.
-    for command in sorted(considered, key=_phase):
+    for command in sorted(considered, key=_phase) if len(considered) > 1 else considered:
         match command:
             case CancelFlow():
                 _cancel(situation, plan, command)
@@ -199,14 +202,16 @@ def _phase(command: Command) -> int:
             return 2
 
 
-def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> list[Command]:
+def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> Sequence[Command]:
     """While a step forces its slot, only that slot's value counts; errors are no wish."""
     asked = asked_slot(situation.stack)
+    if asked is None:
+        return commands
     frame = asking_frame(situation.stack)
     flow = situation.assistant.flows[frame.flow_id] if frame else None
     step = flow.steps.get(frame.step_id) if flow and frame else None
     if not (isinstance(step, CollectStep) and step.force_slot_filling and step.slot == asked):
-        return list(commands)
+        return commands
     kept: list[Command] = []
     for command in commands:
         if isinstance(command, ReportError) or (
@@ -218,12 +223,13 @@ def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> li
     return kept
 
 
-def _clarified(situation: Situation, plan: Plan, commands: Sequence[Command]) -> list[Command]:
+def _clarified(situation: Situation, plan: Plan, commands: Sequence[Command]) -> Sequence[Command]:
     """Turn several starts into a question where the assistant wants that; settle Clarify."""
-    starts = [command.flow_id for command in commands if isinstance(command, StartFlow)]
-    is_idle = active_frame(situation.stack) is None
-    if situation.assistant.clarify_on_multiple_starts and len(starts) > 1 and is_idle:
-        commands = [Clarify(tuple(starts))]
+    if situation.assistant.clarify_on_multiple_starts and active_frame(situation.stack) is None:
+        starts = [command.flow_id for command in commands if isinstance(command, StartFlow)]
+        commands = [Clarify(tuple(starts))] if len(starts) > 1 else commands
+    if not any([isinstance(command, Clarify) for command in commands]):
+        return commands
     settled = [_settled(situation, command) for command in commands]
     others = [command for command in settled if not isinstance(command, Clarify)]
     kept: list[Command] = []
@@ -293,7 +299,7 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
         plan.drop(command, "the flow runs already", is_settled=True)
     elif not plan.is_cancelled and (root := _root_of_running(situation, flow.id)):
         _go_on(situation, plan, command, root)
-    elif any(root.flow_id == flow.id for root in roots(situation.staying(plan))):
+    elif any([root.flow_id == flow.id for root in roots(situation.staying(plan))]):
         plan.resumed = flow.id
     else:
         plan.starts.append(flow.id)
@@ -302,13 +308,13 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
 def _root_of_running(situation: Situation, flow_id: str) -> Frame | None:
     """The root of the running group, if the flow is one of it."""
     group = active_group(situation.stack)
-    runs = any(frame.flow_id == flow_id for frame in group)
+    runs = any([frame.flow_id == flow_id for frame in group])
     return next(filter(is_root, group), None) if runs else None
 
 
 def _go_on(situation: Situation, plan: Plan, command: StartFlow, root: Frame) -> None:
     """The flow that runs needs no start, but may wait for the user to say that it goes on."""
-    if any(open_questions(situation.stack)):
+    if open_questions(situation.stack):
         plan.resumed = root.flow_id
     else:
         plan.drop(command, "the flow runs already", is_settled=True)

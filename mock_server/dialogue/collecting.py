@@ -15,10 +15,10 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.model import CollectStep, Json, Rejection, Slot, SlotValidation, Step
 from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN, active_group, index_of
-from mock_server.dialogue.turn import Steps, Turn, fail, go_on
+from mock_server.dialogue.turn import Turn, fail, go_on
 
 
-def collect(turn: Turn, step: CollectStep) -> Steps:
+def collect(turn: Turn, step: CollectStep) -> None:
     """Arrive at collect step `step` of the topmost frame (flows.md §5, Executor).
 
     A value that came early goes through the step's rejections and validation like an answer.
@@ -26,20 +26,20 @@ def collect(turn: Turn, step: CollectStep) -> Steps:
     slot = turn.assistant.slots[step.slot]
     value = turn.state.slots[step.slot]
     if step.ask_before_filling and value is not None:
-        yield SlotSet(step.slot, None, SlotSource.RESET)
+        turn.emit(SlotSet(step.slot, None, SlotSource.RESET))
         value = None
     elif value is None and slot.initial_value is not None and not _prompt(turn.assistant, step):
         value = slot.initial_value
-        yield SlotSet(step.slot, value, SlotSource.INITIAL)
+        turn.emit(SlotSet(step.slot, value, SlotSource.INITIAL))
     if value is not None and not _is_checked(turn.assistant, step):
-        yield from go_on(turn, turn.top, step.next)
+        go_on(turn, turn.top, step.next)
     elif value is None and not _prompt(turn.assistant, step):
-        yield from fail(turn, {"slot": step.slot, "flow": turn.top.flow_id})
+        fail(turn, {"slot": step.slot, "flow": turn.top.flow_id})
     else:
-        yield from ask(turn, step)
+        ask(turn, step)
 
 
-def ask(turn: Turn, step: CollectStep, index: int | None = None) -> Steps:
+def ask(turn: Turn, step: CollectStep, index: int | None = None) -> None:
     """Push the question of `step`, or put it at `index` of the stack."""
     context: dict[str, Json] = {
         "collect": step.slot,
@@ -47,10 +47,10 @@ def ask(turn: Turn, step: CollectStep, index: int | None = None) -> Steps:
         "collect_action": _asking_action(turn.assistant, step.slot),
         "rejections": _as_json(step.rejections),
     }
-    yield from turn.push(COLLECT_PATTERN, context=context, index=index)
+    turn.push(COLLECT_PATTERN, context=context, index=index)
 
 
-def validate(turn: Turn, slot: Slot, validation: SlotValidation) -> Steps:
+def validate(turn: Turn, slot: Slot, validation: SlotValidation) -> None:
     """Push the check of a value that `slot` was just given."""
     refill = validation.refill_utter or f"utter_ask_{slot.name}"
     context: dict[str, Json] = {
@@ -59,7 +59,7 @@ def validate(turn: Turn, slot: Slot, validation: SlotValidation) -> Steps:
         "refill_action": _asking_action(turn.assistant, slot.name),
         "rejections": _as_json(validation.rejections),
     }
-    yield from turn.push(VALIDATE_PATTERN, context=context)
+    turn.push(VALIDATE_PATTERN, context=context)
 
 
 def _is_checked(assistant: Assistant, step: CollectStep) -> bool:
@@ -84,7 +84,7 @@ def _as_json(rejections: Iterable[Rejection]) -> list[Json]:
     return [{"if": rejection.condition, "utter": rejection.utter} for rejection in rejections]
 
 
-def push_correction(turn: Turn, corrected: Mapping[str, Json]) -> Steps:
+def push_correction(turn: Turn, corrected: Mapping[str, Json]) -> None:
     target = _reset_target(turn, frozenset(corrected))
     context: dict[str, Json] = {
         "is_reset_only": all(value is None for value in corrected.values()),
@@ -93,7 +93,7 @@ def push_correction(turn: Turn, corrected: Mapping[str, Json]) -> Steps:
         "reset_flow_id": target[0].flow_id if target else None,
         "reset_step_id": target[1] if target else None,
     }
-    yield from turn.push("pattern_correction", context=context)
+    turn.push("pattern_correction", context=context)
 
 
 def _reset_target(turn: Turn, corrected: frozenset[str]) -> tuple[Frame, str] | None:
@@ -115,31 +115,31 @@ def _reset_target(turn: Turn, corrected: frozenset[str]) -> tuple[Frame, str] | 
     return None
 
 
-def correct_flow_slot(turn: Turn) -> Steps:
+def correct_flow_slot(turn: Turn) -> None:
     """`action_correct_flow_slot`: write the new values, take the flow back to the first of them."""
     running = turn.top
     corrected = running.context.get("corrected_slots")
     if not isinstance(corrected, dict):
-        yield Warned(f"{running.flow_id!r} has nothing to correct")
+        turn.emit(Warned(f"{running.flow_id!r} has nothing to correct"))
         return
     for name, value in corrected.items():
-        yield SlotSet(name, value, SlotSource.USER)
+        turn.emit(SlotSet(name, value, SlotSource.USER))
     for frame in active_group(turn.stack):
         step = turn.assistant.flows[frame.flow_id].steps.get(str(running.context["reset_step_id"]))
         if step and frame.flow_id == running.context["reset_flow_id"]:
-            yield from _take_back(turn, frame, step, running)
+            _take_back(turn, frame, step, running)
             return
 
 
-def _take_back(turn: Turn, frame: Frame, step: Step, running: Frame) -> Steps:
+def _take_back(turn: Turn, frame: Frame, step: Step, running: Frame) -> None:
     """Move `frame` to `step` of its, without the questions and children above it."""
     above = turn.stack[index_of(turn.stack, frame.id) + 1 : index_of(turn.stack, running.id)]
     for other in reversed(above):
         if not other.is_pattern:
-            yield FlowCancelled(other.flow_id, other.step_id)
+            turn.emit(FlowCancelled(other.flow_id, other.step_id))
         if other.flow_id == COLLECT_PATTERN or other.type is FrameType.CALL or not other.is_pattern:
-            yield FrameRemoved(other.id)
-    yield FrameMoved(frame.id, step.id)
+            turn.emit(FrameRemoved(other.id))
+    turn.emit(FrameMoved(frame.id, step.id))
     # The new value is the answer to this step's question, even one asked before filling.
     if isinstance(step, CollectStep):
-        yield from ask(turn, step, index_of(turn.stack, frame.id) + 1)
+        ask(turn, step, index_of(turn.stack, frame.id) + 1)

@@ -41,16 +41,16 @@ from mock_server.dialogue.model import (
     Json,
     LinkStep,
     NoopStep,
+    PlainStep,
     SetSlotsStep,
     ToolStep,
 )
 from mock_server.dialogue.outside import Generation, Outcome
 from mock_server.dialogue.stack import index_of, is_root
-from mock_server.dialogue.state import DialogueState, apply
+from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import render_expression
 from mock_server.dialogue.turn import (
     Answer,
-    Steps,
     Turn,
     begin_session,
     cancel_frames,
@@ -84,7 +84,7 @@ STEPS_PER_TURN = 250
 STEPS_AFTER_LOOP = 50
 
 
-def run_until_listening(turn: Turn) -> Steps:
+def _run_until_listening(turn: Turn) -> Answer[None]:
     """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
 
     A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
@@ -92,80 +92,81 @@ def run_until_listening(turn: Turn) -> Steps:
     try:
         yield from _run(turn, STEPS_PER_TURN)
     except FlowLoop as loop:
-        yield Warned(str(loop))
-        yield from fail(turn, {"flow": loop.flow_id, "steps": loop.limit})
+        turn.emit(Warned(str(loop)))
+        fail(turn, {"flow": loop.flow_id, "steps": loop.limit})
         try:
             yield from _run(turn, STEPS_AFTER_LOOP)
         except FlowLoop as again:
-            yield Warned(str(again))
-            yield from cancel_frames(turn, turn.stack)
+            turn.emit(Warned(str(again)))
+            cancel_frames(turn, turn.stack)
     if not turn.state.is_listening:
-        yield Listened()
+        turn.emit(Listened())
 
 
-def _run(turn: Turn, limit: int) -> Steps:
+def _run(turn: Turn, limit: int) -> Answer[None]:
     taken = 0
     while turn.stack and not turn.state.is_listening:
         if taken == limit:
             raise FlowLoop(turn.top.flow_id, limit)
         taken += 1
-        yield from _step(turn)
+        frame = turn.top
+        step = turn.step_of(frame)
+        if isinstance(step, ActionStep):
+            yield from _act(turn, frame, step)
+        else:
+            _take(turn, frame, step)
 
 
-def _step(turn: Turn) -> Steps:
-    frame = turn.top
-    step = turn.step_of(frame)
+def _take(turn: Turn, frame: Frame, step: PlainStep | None) -> None:
     match step:
         case None:
-            yield from finish(turn, frame)
+            finish(turn, frame)
         case CollectStep():
-            yield from collect(turn, step)
-        case ActionStep():
-            yield from _act(turn, frame, step)
+            collect(turn, step)
         case SetSlotsStep():
             for name, value in step.values:
-                yield SlotSet(name, value, SlotSource.FLOW)
-            yield from go_on(turn, frame, step.next)
+                turn.emit(SlotSet(name, value, SlotSource.FLOW))
+            go_on(turn, frame, step.next)
         case NoopStep():
-            yield from go_on(turn, frame, step.next)
+            go_on(turn, frame, step.next)
         case CallStep() if step.flow_id.startswith(AGENT_PREFIX):
-            yield from call_agent(turn, step)
+            call_agent(turn, step)
         case CallStep():
-            yield from start(turn, step.flow_id, FrameType.CALL)
+            start(turn, step.flow_id, FrameType.CALL)
         case ToolStep():
-            yield from call_tool(turn, frame, step)
+            call_tool(turn, frame, step)
         case AgentTurnStep():
-            yield from take_turn(turn, frame, step)
+            take_turn(turn, frame, step)
         case LinkStep():
-            yield from _link(turn, frame, step)
+            _link(turn, frame, step)
         case _:
             assert_never(step)
 
 
-def _act(turn: Turn, frame: Frame, step: ActionStep) -> Steps:
+def _act(turn: Turn, frame: Frame, step: ActionStep) -> Answer[None]:
     try:
         name = render_expression(step.action, turn.document())
     except TemplateFailed as error:
-        yield Warned(str(error))
-        yield from fail(turn, {"flow": frame.flow_id, "step": step.id})
+        turn.emit(Warned(str(error)))
+        fail(turn, {"flow": frame.flow_id, "step": step.id})
         return
     if name == "action_listen":
         # Where to go on is settled before the answer, so that patterns above it may come and go.
-        yield FrameMoved(frame.id, (yield from next_step(turn, step.next)))
-        yield Listened()
+        turn.emit(FrameMoved(frame.id, next_step(turn, step.next)))
+        turn.emit(Listened())
         return
     went_well = yield from run_action(turn, name)
     if went_well and turn.stack and turn.top.id == frame.id:
-        yield from go_on(turn, turn.top, step.next)
+        go_on(turn, turn.top, step.next)
 
 
-def _link(turn: Turn, frame: Frame, step: LinkStep) -> Steps:
+def _link(turn: Turn, frame: Frame, step: LinkStep) -> None:
     """End this flow and start the other in its place, which inherits what it interrupted."""
-    yield from leave(turn, frame)
+    leave(turn, frame)
     is_plain = frame.type in (FrameType.REGULAR, FrameType.LINK)
     is_pattern_to_pattern = frame.is_pattern and step.flow_id.startswith(PATTERN_PREFIX)
     is_inherited = is_pattern_to_pattern or not is_plain
-    yield from start(turn, step.flow_id, frame.type if is_inherited else FrameType.LINK)
+    start(turn, step.flow_id, frame.type if is_inherited else FrameType.LINK)
 
 
 SESSION_START = "action_session_start"
@@ -192,15 +193,12 @@ class Course:
     The caller answers a request by sending the outcome; None counts as one without any effect.
     """
 
-    __slots__ = ("_steps", "_turn")
+    __slots__ = ("_happened", "_run", "state")
 
-    def __init__(self, turn: Turn, steps: Steps) -> None:
-        self._turn = turn
-        self._steps = steps
-
-    @property
-    def state(self) -> DialogueState:
-        return self._turn.state
+    def __init__(self, turn: Turn, run: Answer[None]) -> None:
+        self.state = turn.state
+        self._happened = turn.events
+        self._run = run
 
     def __iter__(self) -> Iterator[Event]:
         return self
@@ -214,9 +212,18 @@ class Course:
         Raises:
             StopIteration: there is none.
         """
-        event = self._steps.send(outcome)
-        self._turn.state = apply(self._turn.state, event)
+        if not self._happened:
+            self._go_on(outcome)
+        event, self.state = self._happened.popleft()
         return event
+
+    def _go_on(self, outcome: Outcome | None) -> None:
+        """Run the turn to its next request, or to its end."""
+        try:
+            self._run.send(outcome)
+        except StopIteration:
+            if not self._happened:
+                raise
 
 
 def advance(assistant: Assistant, state: DialogueState, message: UserMessage) -> Course:
@@ -240,23 +247,23 @@ def cancel(assistant: Assistant, state: DialogueState) -> Course:
     return Course(turn, _cancel(turn))
 
 
-def _turn(turn: Turn, message: UserMessage) -> Steps:
+def _turn(turn: Turn, message: UserMessage) -> Answer[None]:
     generation = yield from _generation(turn, message)
-    yield from _follow_assistant(turn)
+    _follow_assistant(turn)
     if not turn.state.is_started:
         yield from _start_session(turn)
     earlier_slots = turn.state.slots
-    yield UserUttered(message.text, message.metadata)
+    turn.emit(UserUttered(message.text, message.metadata))
     for name, value in message.seeded_slots:
-        yield SlotSet(name, value, SlotSource.ORCHESTRATOR)
+        turn.emit(SlotSet(name, value, SlotSource.ORCHESTRATOR))
     for action in turn.assistant.actions_every_turn:
         yield from _run_beside(turn, action)
     if message.text or message.commands is not None or not message.seeded_slots:
         understood = _understood(turn, message, generation)
-        yield understood
+        turn.emit(understood)
         plan = clean_up(turn.assistant, turn.state, understood.commands, earlier_slots)
-        yield from apply_plan(turn, plan)
-    yield from run_until_listening(turn)
+        apply_plan(turn, plan)
+    yield from _run_until_listening(turn)
 
 
 def _generation(turn: Turn, message: UserMessage) -> Answer[Generation | None]:
@@ -265,7 +272,8 @@ def _generation(turn: Turn, message: UserMessage) -> Answer[Generation | None]:
         return None
     if not needs_model(turn.assistant, turn.state, message.text):
         return None
-    outcome = yield GenerationRequested(message.text)
+    turn.emit(GenerationRequested(message.text))
+    outcome = yield
     return outcome if isinstance(outcome, Generation) else None
 
 
@@ -275,52 +283,51 @@ def _understood(turn: Turn, message: UserMessage, generation: Generation | None)
     return understand(turn.assistant, turn.state, message.text, generation)
 
 
-def _start_session(turn: Turn) -> Steps:
-    yield from begin_session(turn)
+def _start_session(turn: Turn) -> Answer[None]:
+    begin_session(turn)
     if SESSION_START in turn.assistant.actions:
         yield from _run_beside(turn, SESSION_START)
 
 
-def _run_beside(turn: Turn, action: str) -> Steps:
+def _run_beside(turn: Turn, action: str) -> Answer[None]:
     """Run `action` of no flow: where it fails, the user's message goes its way."""
-    outcome = yield from perform(action)
-    for text in outcome.warnings:
-        yield Warned(text)
+    outcome = yield from perform(turn, action)
     if outcome.failure is None:
-        yield from record_outcome(turn, action, outcome)
+        record_outcome(turn, action, outcome)
     else:
-        yield ActionExecuted(action, outcome.failure)
-        yield Warned(f"action {action!r} failed: {dict(outcome.failure)}")
+        turn.emit(ActionExecuted(action, outcome.failure))
+        turn.emit(Warned(f"action {action!r} failed: {dict(outcome.failure)}"))
 
 
-def _follow_assistant(turn: Turn) -> Steps:
+def _follow_assistant(turn: Turn) -> None:
     """Make a state of an earlier version of the project fit this one (flows.md §5, 3.16.13)."""
     if turn.state.initial_slots is not turn.assistant.initial_slots:
         for name, value in turn.assistant.initial_slots.items():
             if name not in turn.state.slots:
-                yield SlotSet(name, value, SlotSource.INITIAL)
+                turn.emit(SlotSet(name, value, SlotSource.INITIAL))
     stale = next(filter(turn.is_stale, turn.stack), None)
     while stale:
         flow = turn.assistant.flows.get(stale.flow_id)
         target = moved_step(flow, stale.step_id) if flow else None
         if target:
-            yield FrameMoved(stale.id, target)
+            turn.emit(FrameMoved(stale.id, target))
         else:
-            yield from _leave_stale(turn, stale)
+            _leave_stale(turn, stale)
         stale = next(filter(turn.is_stale, turn.stack), None)
 
 
-def _leave_stale(turn: Turn, stale: Frame) -> Steps:
-    yield Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left")
+def _leave_stale(turn: Turn, stale: Frame) -> None:
+    turn.emit(Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left"))
     start = index_of(turn.stack, stale.id)
     end = next((i for i in range(start + 1, len(turn.stack)) if is_root(turn.stack[i])), None)
     for frame in reversed(turn.stack[start:end]):
-        yield FrameRemoved(frame.id)
+        turn.emit(FrameRemoved(frame.id))
 
 
-def _cancel(turn: Turn) -> Steps:
+def _cancel(turn: Turn) -> Answer[None]:
     if turn.stack:
-        yield from _follow_assistant(turn)
-        yield from cancel_frames(turn, turn.stack)
+        _follow_assistant(turn)
+        cancel_frames(turn, turn.stack)
     if not turn.state.is_listening:
-        yield Listened()
+        turn.emit(Listened())
+    yield from ()

@@ -167,16 +167,12 @@ class AgentTurnStep:
     location: Location = field(default=NOWHERE, compare=False)
 
 
-Step: TypeAlias = (
-    ActionStep
-    | CollectStep
-    | SetSlotsStep
-    | NoopStep
-    | LinkStep
-    | CallStep
-    | ToolStep
-    | AgentTurnStep
+PlainStep: TypeAlias = (
+    CollectStep | SetSlotsStep | NoopStep | LinkStep | CallStep | ToolStep | AgentTurnStep
 )
+"""A step that needs nothing from outside."""
+
+Step: TypeAlias = ActionStep | PlainStep
 
 
 @dataclass(frozen=True, slots=True)

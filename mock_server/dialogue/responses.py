@@ -6,7 +6,7 @@ from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import BotUttered, Warned
 from mock_server.dialogue.model import Button, Json, Variation
 from mock_server.dialogue.templates import Document, fill, render_response
-from mock_server.dialogue.turn import Steps, Turn
+from mock_server.dialogue.turn import Turn
 from mock_server.errors import ConditionError, TemplateFailed
 
 CHANNEL = "a2a"
@@ -83,25 +83,25 @@ def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:
 INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
 
 
-def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) -> Steps:
+def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) -> None:
     """Say response `name`; where it cannot be said, the response for internal errors."""
     document = turn.document()
     faults: list[str] = []
     variation = choose(turn.assistant.responses.get(name, ()), document, faults)
     for fault in faults:
-        yield Warned(f"response {name!r}: {fault}")
+        turn.emit(Warned(f"response {name!r}: {fault}"))
     if variation is None:
-        yield from _apologise(turn, name, f"response {name!r} has no variation that fits")
+        _apologise(turn, name, f"response {name!r} has no variation that fits")
         return
     try:
         uttered = say(name, variation, document, arguments or {})
     except TemplateFailed as error:
-        yield from _apologise(turn, name, f"response {name!r}: {error}")
+        _apologise(turn, name, f"response {name!r}: {error}")
         return
-    yield uttered
+    turn.emit(uttered)
 
 
-def _apologise(turn: Turn, failed: str, reason: str) -> Steps:
-    yield Warned(reason)
+def _apologise(turn: Turn, failed: str, reason: str) -> None:
+    turn.emit(Warned(reason))
     if failed != INTERNAL_ERROR_RESPONSE:
-        yield from utter(turn, INTERNAL_ERROR_RESPONSE)
+        utter(turn, INTERNAL_ERROR_RESPONSE)

@@ -4,7 +4,6 @@ A user flow, its called children and the patterns above them form a group; the s
 groups, perhaps with patterns of their own below the first.
 """
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from mock_server.dialogue.events import Frame, FrameType
@@ -24,7 +23,10 @@ Stack: TypeAlias = tuple[Frame, ...]
 
 def active_frame(stack: Stack) -> Frame | None:
     """The topmost frame of a user flow."""
-    return next((frame for frame in reversed(stack) if not frame.is_pattern), None)
+    for frame in reversed(stack):
+        if not frame.is_pattern:
+            return frame
+    return None
 
 
 def asked_slot(stack: Stack) -> str | None:
@@ -38,19 +40,21 @@ def asked_slot(stack: Stack) -> str | None:
 
 def asking_frame(stack: Stack) -> Frame | None:
     """The frame whose question stands on top of the stack, or the topmost itself."""
-    return next((frame for frame in reversed(stack) if frame.flow_id not in ASKING), None)
-
-
-def open_questions(stack: Stack) -> Iterator[Frame]:
-    """The patterns on top that a new flow answers, the topmost first, with what they ask by."""
-    patterns: list[Frame] = []
     for frame in reversed(stack):
-        if not frame.is_pattern:
-            return
-        patterns.append(frame)
-        if frame.flow_id in QUESTIONS:
-            yield from patterns
-            patterns.clear()
+        if frame.flow_id not in ASKING:
+            return frame
+    return None
+
+
+def open_questions(stack: Stack) -> Stack:
+    """The patterns on top that a new flow answers, the topmost last, with what they ask by."""
+    start = len(stack)
+    for index in range(len(stack) - 1, -1, -1):
+        if not stack[index].is_pattern:
+            break
+        if stack[index].flow_id in QUESTIONS:
+            start = index
+    return stack[start:]
 
 
 def context_of(stack: Stack) -> dict[str, Json]:
@@ -96,4 +100,4 @@ def active_group(stack: Stack) -> Stack:
 
 
 def roots(stack: Stack) -> Stack:
-    return tuple(frame for frame in stack if is_root(frame))
+    return tuple([frame for frame in stack if is_root(frame)])

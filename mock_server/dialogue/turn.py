@@ -1,5 +1,6 @@
 """A running turn, and how flows begin, end, stop and go on in it (flows.md §5)."""
 
+from collections import deque
 from collections.abc import Container, Generator, Iterable
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
@@ -48,28 +49,33 @@ from mock_server.dialogue.stack import (
     is_root,
     roots,
 )
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, apply
 from mock_server.dialogue.templates import Document
 from mock_server.errors import ConditionError, TemplateFailed
 
 Result = TypeVar("Result")
 
-Steps: TypeAlias = Generator[Event, Outcome | None, None]
-Answer: TypeAlias = Generator[Event, Outcome | None, Result]
+Answer: TypeAlias = Generator[None, Outcome | None, Result]
+"""Stops after each request (`events.Request`), to go on with its outcome."""
 
 
 class Turn:
-    """The assistant and the state as the events of this turn have made it.
+    """The assistant, the state as the events of this turn have made it, and these events.
 
-    `engine.Course` folds every event into `state` before it hands the event on, so after a
-    `yield` the state is the new one.
+    `events` are those that nobody has taken yet, each with the state after it.
     """
 
-    __slots__ = ("assistant", "state")
+    __slots__ = ("assistant", "events", "state")
 
     def __init__(self, assistant: Assistant, state: DialogueState) -> None:
         self.assistant = assistant
         self.state = state
+        self.events: deque[tuple[Event, DialogueState]] = deque()
+
+    def emit(self, event: Event) -> None:
+        """Let `event` happen: from here on the state is the one that it makes."""
+        self.state = apply(self.state, event)
+        self.events.append((event, self.state))
 
     @property
     def stack(self) -> Stack:
@@ -100,7 +106,7 @@ class Turn:
         frame_type: FrameType = FrameType.REGULAR,
         context: dict[str, Json] | None = None,
         index: int | None = None,
-    ) -> Steps:
+    ) -> None:
         """Put a new frame of `flow_id` on the stack, or at `index` of it."""
         frame = Frame(
             id=str(self.state.frames_made + 1),
@@ -110,16 +116,16 @@ class Turn:
             context=context or {},
         )
         if index is None or index == len(self.stack):
-            yield FramePushed(frame)
+            self.emit(FramePushed(frame))
         else:
-            yield FrameInserted(frame, index)
+            self.emit(FrameInserted(frame, index))
 
-    def holds(self, condition: str) -> Answer[bool]:
+    def holds(self, condition: str) -> bool:
         """Whether `condition` holds now; one that cannot be evaluated does not, with a warning."""
         try:
             return evaluate(condition, self.document())
         except (ConditionError, TemplateFailed) as error:
-            yield Warned(str(error))
+            self.emit(Warned(str(error)))
             return False
 
 
@@ -127,70 +133,74 @@ DEFAULT_ERROR = "rasa_internal_error_default"
 ERROR_PATTERN = "pattern_internal_error"
 
 
-def perform(action: str) -> Answer[ActionResult]:
+def perform(turn: Turn, action: str) -> Answer[ActionResult]:
     """What custom action `action` comes to; None that is sent in is an action without effect."""
-    outcome = yield ActionRequested(action)
-    return outcome if isinstance(outcome, ActionResult) else ActionResult()
+    turn.emit(ActionRequested(action))
+    sent = yield
+    outcome = sent if isinstance(sent, ActionResult) else ActionResult()
+    for text in outcome.warnings:
+        turn.emit(Warned(text))
+    return outcome
 
 
-def begin_session(turn: Turn) -> Steps:
+def begin_session(turn: Turn) -> None:
     """`action_session_start`; slots are as at first where they are not to be carried over."""
-    yield SessionStarted()
+    turn.emit(SessionStarted())
     if not turn.assistant.carries_slots:
-        yield from reset_slots(turn, turn.assistant.slots)
+        reset_slots(turn, turn.assistant.slots)
 
 
-def next_step(turn: Turn, branches: Iterable[Branch]) -> Answer[str]:
+def next_step(turn: Turn, branches: Iterable[Branch]) -> str:
     """The first branch's target whose condition holds; the flow ends where none does."""
     for branch in branches:
-        if branch.condition is None or (yield from turn.holds(branch.condition)):
+        if branch.condition is None or turn.holds(branch.condition):
             return branch.target
     return END
 
 
-def go_on(turn: Turn, frame: Frame, branches: Iterable[Branch]) -> Steps:
+def go_on(turn: Turn, frame: Frame, branches: Iterable[Branch]) -> None:
     """Move `frame`, the topmost, past its step."""
-    target = yield from next_step(turn, branches)
+    target = next_step(turn, branches)
     if target == END:
-        yield from finish(turn, frame)
+        finish(turn, frame)
     else:
-        yield FrameMoved(frame.id, target)
+        turn.emit(FrameMoved(frame.id, target))
 
 
-def start(turn: Turn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -> Steps:
-    yield from turn.push(flow_id, frame_type)
+def start(turn: Turn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -> None:
+    turn.push(flow_id, frame_type)
     if not turn.assistant.flows[flow_id].is_pattern:
-        yield FlowStarted(flow_id)
+        turn.emit(FlowStarted(flow_id))
 
 
-def finish(turn: Turn, frame: Frame) -> Steps:
+def finish(turn: Turn, frame: Frame) -> None:
     """End the topmost frame at its step, and let the dialogue go on below it."""
     ended: Frame | None = frame
     while ended:  # a caller may be over as soon as its child is: no recursion, calls may be deep
-        ended = yield from _end(turn, ended)
+        ended = _end(turn, ended)
 
 
-def _end(turn: Turn, frame: Frame) -> Answer[Frame | None]:
+def _end(turn: Turn, frame: Frame) -> Frame | None:
     """End `frame`; return the one below it if that has nothing left to do either."""
     flow = turn.assistant.flows[frame.flow_id]
-    yield from leave(turn, frame)
+    leave(turn, frame)
     if flow.id == COLLECT_PATTERN or frame.type is FrameType.CALL:
-        return (yield from _return_below(turn))
+        return _return_below(turn)
     if not frame.is_pattern or frame.type is not FrameType.REGULAR:
-        yield from _follow(turn, frame, flow)
+        _follow(turn, frame, flow)
     return None
 
 
-def _return_below(turn: Turn) -> Answer[Frame | None]:
+def _return_below(turn: Turn) -> Frame | None:
     """Move the frame that asked or called past its step; return it if that was its last one."""
     branches = _settled_branches(turn)
     if branches is None:
         return None
     frame = turn.top
-    target = yield from next_step(turn, branches)
+    target = next_step(turn, branches)
     if target == END:
         return frame
-    yield FrameMoved(frame.id, target)
+    turn.emit(FrameMoved(frame.id, target))
     return None
 
 
@@ -206,15 +216,15 @@ def _settled_branches(turn: Turn) -> tuple[Branch, ...] | None:
             return None
 
 
-def leave(turn: Turn, frame: Frame) -> Steps:
+def leave(turn: Turn, frame: Frame) -> None:
     """End `frame` without a thought for what follows it; a called flow's slots stay."""
     flow = turn.assistant.flows[frame.flow_id]
     is_child = frame.type is FrameType.CALL
     if not frame.is_pattern:
-        yield _completed(turn, frame, flow, is_child)
-    yield FrameRemoved(frame.id)
+        turn.emit(_completed(turn, frame, flow, is_child))
+    turn.emit(FrameRemoved(frame.id))
     if not is_child:
-        yield from reset_slots(turn, turn.assistant.index.resets[flow.id])
+        reset_slots(turn, turn.assistant.index.resets[flow.id])
 
 
 def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
@@ -223,16 +233,16 @@ def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowComp
     return FlowCompleted(flow.id, frame.step_id, is_child, persisted)
 
 
-def _follow(turn: Turn, ended: Frame, flow: Flow) -> Steps:
+def _follow(turn: Turn, ended: Frame, flow: Flow) -> None:
     """What comes after a flow: the flow it interrupted, or the question for another wish."""
     if ended.type is FrameType.INTERRUPT and roots(turn.stack):
-        yield from ask_to_continue(turn, len(turn.stack))
+        ask_to_continue(turn, len(turn.stack))
     elif not turn.stack and flow.run_pattern_completed:
         context: dict[str, Json] = {"previous_flow_name": flow.name}
-        yield from turn.push("pattern_completed", context=context)
+        turn.push("pattern_completed", context=context)
 
 
-def ask_to_continue(turn: Turn, index: int) -> Steps:
+def ask_to_continue(turn: Turn, index: int) -> None:
     """Put `pattern_continue_interrupted` at `index` of the stack, about the flows that wait."""
     waiting = [turn.assistant.flows[frame.flow_id] for frame in reversed(roots(turn.stack))]
     context: dict[str, Json] = {
@@ -242,50 +252,50 @@ def ask_to_continue(turn: Turn, index: int) -> Steps:
         "interrupted_flow_options": ", ".join(flow.name for flow in waiting),
         "multiple_flows_interrupted": len(waiting) > 1,
     }
-    yield from turn.push("pattern_continue_interrupted", context=context, index=index)
+    turn.push("pattern_continue_interrupted", context=context, index=index)
 
 
-def reset_slots(turn: Turn, names: Iterable[str]) -> Steps:
+def reset_slots(turn: Turn, names: Iterable[str]) -> None:
     for name in sorted(names):
         initial = turn.assistant.slots[name].initial_value
         if turn.state.slots[name] != initial:
-            yield SlotSet(name, initial, SlotSource.RESET)
+            turn.emit(SlotSet(name, initial, SlotSource.RESET))
 
 
-def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) -> Steps:
+def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) -> None:
     """Cancel the user flows of `frames`, reset their slots but the kept, remove the frames."""
     users = [frame for frame in reversed(frames) if not frame.is_pattern]
     for frame in users:
-        yield FlowCancelled(frame.flow_id, frame.step_id)
+        turn.emit(FlowCancelled(frame.flow_id, frame.step_id))
     for frame in reversed(frames):
-        yield FrameRemoved(frame.id)
+        turn.emit(FrameRemoved(frame.id))
     resets = {name for frame in frames for name in turn.assistant.index.resets[frame.flow_id]}
-    yield from reset_slots(turn, (name for name in resets if name not in kept_slots))
+    reset_slots(turn, (name for name in resets if name not in kept_slots))
 
 
-def interrupt(turn: Turn) -> Steps:
+def interrupt(turn: Turn) -> None:
     """Note that the active user flow, if any, will have to wait."""
     frame = active_frame(turn.stack)
     if frame:
-        yield FlowInterrupted(frame.flow_id, frame.step_id)
+        turn.emit(FlowInterrupted(frame.flow_id, frame.step_id))
 
 
-def resume(turn: Turn, root: Frame, running: str = "") -> Steps:
+def resume(turn: Turn, root: Frame, running: str = "") -> None:
     """Bring the group of `root` to the top of the stack, but below frame `running`."""
     group = tuple(frame for frame in group_of(turn.stack, root) if frame.id != running)
     bottom = index_of(turn.stack, root.id)
     above = [f for f in turn.stack[bottom + len(group) :] if f.id != running]
     for index, frame in enumerate(above, bottom):
-        yield FrameRemoved(frame.id)
-        yield FrameInserted(frame, index)
+        turn.emit(FrameRemoved(frame.id))
+        turn.emit(FrameInserted(frame, index))
     if len(roots(turn.stack)) > 1:
-        yield FrameRemoved(root.id)
-        yield FrameInserted(replace(root, type=FrameType.INTERRUPT), bottom + len(above))
+        turn.emit(FrameRemoved(root.id))
+        turn.emit(FrameInserted(replace(root, type=FrameType.INTERRUPT), bottom + len(above)))
     resumed = active_frame(group) or root
-    yield FlowResumed(resumed.flow_id, resumed.step_id)
+    turn.emit(FlowResumed(resumed.flow_id, resumed.step_id))
 
 
-def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> Steps:
+def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> None:
     """Cancel what runs on top and begin `pattern_internal_error`.
 
     A failure inside that pattern ends it; another one would fail the same way.
@@ -294,14 +304,14 @@ def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> 
     doomed = turn.stack[index_of(turn.stack, owner.id) :]
     if not owner.is_pattern:
         doomed = group_of(turn.stack, owner)
-    yield from cancel_frames(turn, doomed)
+    cancel_frames(turn, doomed)
     if doomed[0].type is FrameType.INTERRUPT and is_root(doomed[0]) and roots(turn.stack):
-        yield from ask_to_continue(turn, len(turn.stack))
+        ask_to_continue(turn, len(turn.stack))
     if owner.flow_id == ERROR_PATTERN:
-        yield Warned(f"{ERROR_PATTERN} failed itself: {info}")
+        turn.emit(Warned(f"{ERROR_PATTERN} failed itself: {info}"))
     else:
         context: dict[str, Json] = {"error_type": error_type, "info": info}
-        yield from turn.push(ERROR_PATTERN, context=context)
+        turn.push(ERROR_PATTERN, context=context)
 
 
 def _owner_of_top(stack: Stack) -> Frame:
