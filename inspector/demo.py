@@ -1,64 +1,18 @@
-"""`a2a-inspect demo`: the bundled bank on a free port, and the app or the printed tour on it."""
+"""The bundled bank on a free port: what `a2a-inspect demo` and the app's welcome screen talk to."""
 
-import argparse
-import asyncio
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from tempfile import TemporaryFile
-from types import FrameType
 from typing import IO
 
 from inspector.errors import Unreachable
-from inspector.settings import Connection
 
 START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 8.0
 READY = "ready: "
-SIGNAL_EXIT = 128
-
-
-def run(arguments: argparse.Namespace) -> int:
-    del arguments
-    # a closed terminal or a polite kill must not leave the agent behind
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _leave)
-    with serve_bank() as url:
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            from inspector.tui.app import run as run_app
-
-            return run_app(url, Connection())
-        return asyncio.run(_guide(url))
-
-
-def _leave(number: int, _: FrameType | None) -> None:
-    sys.exit(SIGNAL_EXIT + number)
-
-
-async def _guide(url: str) -> int:
-    """Walk the tour; a signal cancels it, because exiting inside a task leaves a traceback."""
-    from inspector.headless.tour import tour
-
-    walk = asyncio.ensure_future(tour(url))
-    received: list[int] = []
-
-    def stop(number: int) -> None:
-        received.append(number)
-        walk.cancel()
-
-    if sys.platform != "win32":
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, stop, number)
-    try:
-        return await walk
-    except asyncio.CancelledError:
-        if not received:
-            raise
-        return SIGNAL_EXIT + received[0]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What can go wrong in the inspector, with the exit status of each (inspector.md CLI-1).
+"""The exit statuses, and what can go wrong in the inspector with the status of each (CLI-1).
 
 InspectorError
 ├── UsageError        2  a flag, file or target that cannot be used as given
@@ -9,6 +9,10 @@ InspectorError
 """
 
 from typing import ClassVar
+
+EXIT_OK = 0
+EXIT_UNEXPECTED = 1
+EXIT_INTERRUPTED = 130
 
 
 class InspectorError(Exception):

@@ -1,6 +1,5 @@
 """`a2a-inspect card`: who an agent is, what it can, and what is odd about its card."""
 
-import argparse
 import asyncio
 import json
 import sys
@@ -10,12 +9,12 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from inspector.core.saved.cards import SeenCard, load_card, save_card
-from inspector.errors import NotA2A
+from inspector.errors import EXIT_OK, EXIT_UNEXPECTED, NotA2A
 from inspector.folders import cards_folder
-from inspector.headless.connect import open_link
-from inspector.headless.connection_flags import connection_of
-from inspector.headless.prose import tell_finding
-from inspector.headless.report import describe_finding
+from inspector.headless.connection import connection_of
+from inspector.headless.inspection import inspect
+from inspector.headless.options import CardOptions
+from inspector.headless.output import finding_json, finding_line
 from inspector.headless.terminal import (
     BOLD,
     DIM,
@@ -46,28 +45,26 @@ from inspector.wire.signatures import Signature, Verdict
 
 ID_WIDTH = 32
 LINE_WIDTH = 90
-EXIT_OK = 0
-EXIT_INVALID = 1
 
 
-def run(arguments: argparse.Namespace) -> int:
-    seen = asyncio.run(_fetch(arguments))
+def run(options: CardOptions) -> int:
+    seen = asyncio.run(_fetch(options))
     card = seen.card
-    if arguments.raw:
+    if options.raw:
         print_bytes(card.raw.rstrip(b"\n") + b"\n")
-    elif arguments.json:
-        print_json(_describe(seen))
+    elif options.json:
+        print_json(_seen_json(seen))
     else:
         ink = ink_for(sys.stdout)
-        print_text(*tell_card(ink, card))
+        print_text(*card_lines(ink, card))
         if seen.last is not None:
             since = f"{seen.last.seen_at.astimezone():%Y-%m-%d %H:%M}"
-            print_text(*tell_changes(ink, seen.changes, since))
+            print_text(*_change_lines(ink, seen.changes, since))
     has_errors = any(finding.severity is Severity.ERROR for finding in card.findings)
-    if arguments.validate and (arguments.raw or arguments.json):
+    if options.validate and (options.raw or options.json):
         ink = ink_for(sys.stderr)
-        print_aside(*(tell_finding(ink, one) for one in card.findings))
-    return EXIT_INVALID if arguments.validate and has_errors else EXIT_OK
+        print_aside(*(finding_line(ink, one) for one in card.findings))
+    return EXIT_UNEXPECTED if options.validate and has_errors else EXIT_OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +79,11 @@ class Seen:
         return () if self.last is None else card_changes(self.last.card, self.card.card)
 
 
-async def _fetch(arguments: argparse.Namespace) -> Seen:
-    connection = connection_of(arguments)
-    async with open_link(arguments.target, connection) as link:
-        exchange = await link.fetch_card()
-        card, target = link.card.card, link.session.target
+async def _fetch(options: CardOptions) -> Seen:
+    connection = connection_of(options.connection)
+    async with inspect(options.target, connection) as inspection:
+        exchange = await inspection.fetch_card()
+        card, target = inspection.views.card.card, inspection.session.target
     if card is None:
         raise NotA2A(f"no agent card at {plain_line(exchange.request.url)}")
     last = load_card(cards_folder(), target)
@@ -97,19 +94,19 @@ async def _fetch(arguments: argparse.Namespace) -> Seen:
     return Seen(card, last)
 
 
-def _describe(seen: Seen) -> dict[str, Json]:
+def _seen_json(seen: Seen) -> dict[str, Json]:
     return {
         "source_url": seen.card.source_url,
         "url": seen.card.url,
         "card": seen.card.card,
-        "findings": [describe_finding(finding) for finding in seen.card.findings],
-        "signatures": [describe_signature(one) for one in seen.card.signatures],
+        "findings": [finding_json(finding) for finding in seen.card.findings],
+        "signatures": [_signature_json(one) for one in seen.card.signatures],
         "last_seen": seen.last.seen_at.isoformat() if seen.last else None,
-        "changes": [describe_change(change) for change in seen.changes],
+        "changes": [_change_json(change) for change in seen.changes],
     }
 
 
-def tell_card(ink: Ink, card: CardView) -> Iterator[str]:
+def card_lines(ink: Ink, card: CardView) -> Iterator[str]:
     yield f"{ink(plain_line(card.name) or 'no name', BOLD)}  {plain_line(card.version)}"
     if card.description:
         yield f"  {plain_line(card.description)}"
@@ -127,12 +124,12 @@ def tell_card(ink: Ink, card: CardView) -> Iterator[str]:
         ("takes", ", ".join(card.input_modes)),
         ("gives", ", ".join(card.output_modes)),
     )
-    yield from tell_signatures(ink, card.signatures)
-    yield from _tell_skills(ink, [one for one in card.skills if not one.is_repair])
-    yield from _tell_repair(ink, [one.id for one in card.skills if one.is_repair])
+    yield from _signature_lines(ink, card.signatures)
+    yield from _skill_lines(ink, [one for one in card.skills if not one.is_repair])
+    yield from _repair_lines(ink, [one.id for one in card.skills if one.is_repair])
     if card.findings:
         yield from ("", ink("findings", BOLD))
-        yield from (f"  {tell_finding(ink, finding)}" for finding in card.findings)
+        yield from (f"  {finding_line(ink, finding)}" for finding in card.findings)
 
 
 def _rows(ink: Ink, *rows: tuple[str, str]) -> Iterator[str]:
@@ -141,7 +138,7 @@ def _rows(ink: Ink, *rows: tuple[str, str]) -> Iterator[str]:
             yield f"  {ink(f'{plain_line(name):<11}', DIM)} {plain_line(value)}"
 
 
-def _tell_skills(ink: Ink, skills: list[SkillRow]) -> Iterator[str]:
+def _skill_lines(ink: Ink, skills: list[SkillRow]) -> Iterator[str]:
     if not skills:
         return
     yield from ("", f"{ink('skills', BOLD)} {ink(str(len(skills)), DIM)}")
@@ -154,7 +151,7 @@ def _tell_skills(ink: Ink, skills: list[SkillRow]) -> Iterator[str]:
             yield ink(f"  {'':<{width}}  e.g. {plain_line(example)}", DIM)
 
 
-def _tell_repair(ink: Ink, ids: list[str]) -> Iterator[str]:
+def _repair_lines(ink: Ink, ids: list[str]) -> Iterator[str]:
     """Rasa's conversation-repair patterns, which nobody calls by name: their ids are enough."""
     if not ids:
         return
@@ -173,23 +170,23 @@ _CHANGES = {
 _VERDICTS = {Verdict.VERIFIED: GREEN, Verdict.INVALID: RED, Verdict.UNVERIFIED: YELLOW}
 
 
-def tell_changes(ink: Ink, changes: tuple[CardChange, ...], since: str) -> Iterator[str]:
+def _change_lines(ink: Ink, changes: tuple[CardChange, ...], since: str) -> Iterator[str]:
     """What differs from the card seen at `since`; nothing where nothing does."""
     if not changes:
         return
     yield from ("", f"{ink('changed', BOLD)} {ink(f'since {since}', DIM)}")
     for change in changes[:MOST_CHANGES]:
         sign, style = _CHANGES[change.kind]
-        yield f"  {ink(sign, style)} {plain_line(change.path)}  {plain_line(change_text(change))}"
+        yield f"  {ink(sign, style)} {plain_line(change.path)}  {plain_line(_change_text(change))}"
     if len(changes) > MOST_CHANGES:
         yield ink(f"  … {len(changes) - MOST_CHANGES} more", DIM)
 
 
-def change_text(change: CardChange) -> str:
+def _change_text(change: CardChange) -> str:
     return told(change, _short)
 
 
-def tell_signatures(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]:
+def _signature_lines(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]:
     for one in signatures:
         verdict = ink(one.verdict.value, _VERDICTS[one.verdict])
         name = " ".join(plain_line(text) for text in (one.algorithm, one.key_id) if text)
@@ -198,7 +195,7 @@ def tell_signatures(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]:
         yield f"  {label} {name} {verdict}{why}"
 
 
-def describe_change(change: CardChange) -> dict[str, Json]:
+def _change_json(change: CardChange) -> dict[str, Json]:
     return {
         "kind": change.kind.value,
         "path": change.path,
@@ -207,7 +204,7 @@ def describe_change(change: CardChange) -> dict[str, Json]:
     }
 
 
-def describe_signature(signature: Signature) -> dict[str, Json]:
+def _signature_json(signature: Signature) -> dict[str, Json]:
     return {
         "algorithm": signature.algorithm,
         "key_id": signature.key_id,

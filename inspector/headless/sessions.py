@@ -1,6 +1,5 @@
 """`a2a-inspect sessions`: list, show, name, export, compare, delete and prune what was saved."""
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,9 +17,10 @@ from inspector.core.saved.session_store import (
     session_paths,
     skim,
 )
-from inspector.errors import UsageError
+from inspector.errors import EXIT_OK, EXIT_UNEXPECTED, UsageError
 from inspector.folders import sessions_folder
-from inspector.headless.prose import tell_data, tell_said, value_text
+from inspector.headless.options import SessionsOptions
+from inspector.headless.output import data_lines, said_lines, value_text
 from inspector.headless.terminal import (
     BOLD,
     CYAN,
@@ -43,23 +43,20 @@ from inspector.views.session_exports import export
 from inspector.views.text import plain, plain_line
 from inspector.wire.json_values import Json
 
-EXIT_OK = 0
-EXIT_DIFFERENT = 1
+
+def run(options: SessionsOptions) -> int:
+    return _ACTIONS[options.action](options)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    return _ACTIONS[arguments.action](arguments)
-
-
-def _list(arguments: argparse.Namespace) -> int:
+def _list(options: SessionsOptions) -> int:
     skimmed = _skim_all()
-    if arguments.json:
+    if options.json:
         for one in skimmed:
-            print_json(describe_session(one))
+            print_json(_session_json(one))
         return EXIT_OK
     ink = ink_for(sys.stdout)
     for one in skimmed:
-        print_text(tell_line(ink, one))
+        print_text(_session_line(ink, one))
     if not skimmed:
         print_notice(f"no session is saved in {sessions_folder()}")
     return EXIT_OK
@@ -76,76 +73,76 @@ def _skim_all() -> list[Skimmed]:
     return skimmed
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    saved = _read(arguments.session)
-    if arguments.json:
-        turns: list[Json] = [describe_turn(turn) for turn in turns_of(saved.whole)]
-        print_json({**describe_session(skim(saved.path)), "turns": turns, "damage": saved.damage})
+def _show(options: SessionsOptions) -> int:
+    saved = _read(options.session)
+    if options.json:
+        turns: list[Json] = [_turn_json(turn) for turn in turns_of(saved.whole)]
+        print_json({**_session_json(skim(saved.path)), "turns": turns, "damage": saved.damage})
         return EXIT_OK
-    print_text(*tell_session(ink_for(sys.stdout), saved))
+    print_text(*_session_lines(ink_for(sys.stdout), saved))
     return EXIT_OK
 
 
-def _name(arguments: argparse.Namespace) -> int:
-    path = find_session(sessions_folder(), arguments.session)
-    name_session(path, arguments.name)
-    if arguments.json:
-        print_json(describe_session(skim(path)))
+def _name(options: SessionsOptions) -> int:
+    path = find_session(sessions_folder(), options.session)
+    name_session(path, options.name)
+    if options.json:
+        print_json(_session_json(skim(path)))
     return EXIT_OK
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    saved = _read(arguments.session)
-    content = export(saved, arguments.format, version("a2a-inspect"))
-    if arguments.output is None:
+def _export(options: SessionsOptions) -> int:
+    saved = _read(options.session)
+    content = export(saved, options.format, version("a2a-inspect"))
+    if options.output is None:
         print_bytes(content)
         return EXIT_OK
     try:
-        arguments.output.write_bytes(content)
+        options.output.write_bytes(content)
     except OSError as error:
-        raise UsageError(f"--output {arguments.output}: {error.strerror}") from error
-    if arguments.json:
-        print_json({"path": str(arguments.output), "size_bytes": len(content)})
+        raise UsageError(f"--output {options.output}: {error.strerror}") from error
+    if options.json:
+        print_json({"path": str(options.output), "size_bytes": len(content)})
     return EXIT_OK
 
 
-def _compare(arguments: argparse.Namespace) -> int:
+def _compare(options: SessionsOptions) -> int:
     """Exit 1 where the sessions differ, as diff does."""
-    old, new = _read(arguments.session), _read(arguments.other)
+    old, new = _read(options.session), _read(options.other)
     compared = compare_sessions(turns_of(old.whole), turns_of(new.whole))
     is_same = not any(pair.changes for pair in compared)
-    if arguments.json:
-        print_json({"same": is_same, "turns": [describe_pair(pair) for pair in compared]})
+    if options.json:
+        print_json({"same": is_same, "turns": [_pair_json(pair) for pair in compared]})
     else:
         ink = ink_for(sys.stdout)
-        print_text(*tell_compared(ink, called(old), called(new), compared))
-    return EXIT_OK if is_same else EXIT_DIFFERENT
+        print_text(*_compared_lines(ink, _called(old), _called(new), compared))
+    return EXIT_OK if is_same else EXIT_UNEXPECTED
 
 
-def _delete(arguments: argparse.Namespace) -> int:
+def _delete(options: SessionsOptions) -> int:
     folder = sessions_folder()
-    paths = [find_session(folder, word) for word in arguments.sessions]
+    paths = [find_session(folder, word) for word in options.sessions]
     for path in dict.fromkeys(paths):
         delete_session(path)
-    _tell_deleted(list(dict.fromkeys(paths)), arguments)
+    _print_deleted(list(dict.fromkeys(paths)), options)
     return EXIT_OK
 
 
-def _prune(arguments: argparse.Namespace) -> int:
-    if arguments.keep is None and arguments.older_than is None:
+def _prune(options: SessionsOptions) -> int:
+    if options.keep is None and options.older_than is None:
         raise UsageError("nothing says what may go", "--keep N, --older-than DAYS, or both")
     before = None
-    if arguments.older_than is not None:
-        before = datetime.now().astimezone() - timedelta(days=arguments.older_than)
+    if options.older_than is not None:
+        before = datetime.now().astimezone() - timedelta(days=options.older_than)
     deleted = prune(
-        sessions_folder(), keep=arguments.keep, before=before, named_too=arguments.named_too
+        sessions_folder(), keep=options.keep, before=before, named_too=options.named_too
     )
-    _tell_deleted(deleted, arguments)
+    _print_deleted(deleted, options)
     return EXIT_OK
 
 
-def _tell_deleted(paths: list[Path], arguments: argparse.Namespace) -> None:
-    if arguments.json:
+def _print_deleted(paths: list[Path], options: SessionsOptions) -> None:
+    if options.json:
         print_json({"deleted": [id_of(path) for path in paths]})
     else:
         print_text(*(f"deleted {id_of(path)}" for path in paths))
@@ -158,7 +155,7 @@ def _read(word: str) -> SavedSession:
     return saved
 
 
-_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+_ACTIONS: Mapping[str, Callable[[SessionsOptions], int]] = {
     "list": _list,
     "show": _show,
     "name": _name,
@@ -173,7 +170,7 @@ TITLE_WIDTH = 40
 COLUMN_WIDTH = 44
 
 
-def describe_session(session: Skimmed) -> dict[str, Json]:
+def _session_json(session: Skimmed) -> dict[str, Json]:
     turns = turns_of(session.entries)
     return {
         "id": session.header.id,
@@ -189,7 +186,7 @@ def describe_session(session: Skimmed) -> dict[str, Json]:
     }
 
 
-def tell_line(ink: Ink, session: Skimmed) -> str:
+def _session_line(ink: Ink, session: Skimmed) -> str:
     turns = turns_of(session.entries)
     name = ink(plain_line(session.name), BOLD) + "  " if session.name else ""
     title = plain_line(turns[0].title, TITLE_WIDTH) if turns else "no turn"
@@ -202,7 +199,7 @@ def tell_line(ink: Ink, session: Skimmed) -> str:
     ).rstrip()
 
 
-def describe_turn(turn: Outcome) -> dict[str, Json]:
+def _turn_json(turn: Outcome) -> dict[str, Json]:
     return {
         "text": turn.title,
         "contextId": turn.context_id,
@@ -217,15 +214,17 @@ def describe_turn(turn: Outcome) -> dict[str, Json]:
     }
 
 
-def describe_pair(pair: ComparedTurns) -> dict[str, Json]:
+def _pair_json(pair: ComparedTurns) -> dict[str, Json]:
     return {
-        "old": describe_turn(pair.old) if pair.old else None,
-        "new": describe_turn(pair.new) if pair.new else None,
+        "old": _turn_json(pair.old) if pair.old else None,
+        "new": _turn_json(pair.new) if pair.new else None,
         "changes": [{"what": one.what, "old": one.old, "new": one.new} for one in pair.changes],
     }
 
 
-def tell_compared(ink: Ink, old: str, new: str, compared: Sequence[ComparedTurns]) -> Iterator[str]:
+def _compared_lines(
+    ink: Ink, old: str, new: str, compared: Sequence[ComparedTurns]
+) -> Iterator[str]:
     """The turns of two sessions side by side, and below each what is other."""
     yield ink(_columns("", old, new), BOLD)
     for pair in compared:
@@ -246,11 +245,11 @@ def _in_short(turn: Outcome | None) -> str:
     return f"{turn.title}: {turn.state or turn.problem or 'no answer'}"
 
 
-def called(saved: SavedSession) -> str:
+def _called(saved: SavedSession) -> str:
     return saved.name or saved.header.id
 
 
-def tell_session(ink: Ink, saved: SavedSession) -> Iterator[str]:
+def _session_lines(ink: Ink, saved: SavedSession) -> Iterator[str]:
     """The conversation as it went, with wall-clock times."""
     header, views = saved.header, _fold(saved)
     name = f"  {ink(plain_line(saved.name), BOLD)}" if saved.name else ""
@@ -260,11 +259,11 @@ def tell_session(ink: Ink, saved: SavedSession) -> Iterator[str]:
     for said in views.chat.said:
         when = header.started + timedelta(milliseconds=said.at_ms)
         yield ""
-        yield from _tell_words(ink, said, f"{when:%H:%M:%S}")
+        yield from _word_lines(ink, said, f"{when:%H:%M:%S}")
         turn = turns.get(said.exchange)
         if turn is not None and last_of[said.exchange] == said.seq:
             changed = [row for row in turn.slots if row.change is not SlotChange.SAME]
-            yield from tell_data(ink, turn, changed)
+            yield from data_lines(ink, turn, changed)
     if not views.chat.said:
         yield "nothing was said"
 
@@ -276,10 +275,10 @@ def _fold(saved: SavedSession) -> Views:
     return views
 
 
-def _tell_words(ink: Ink, said: Said, when: str) -> Iterator[str]:
+def _word_lines(ink: Ink, said: Said, when: str) -> Iterator[str]:
     if said.speaker != "you":
         yield ink(when, DIM)
-        yield from tell_said(ink, said)
+        yield from said_lines(ink, said)
         yield from (f"  {ink(line, RED)}" for line in plain(said.problem).splitlines())
         return
     yield f"{ink(when, DIM)} {ink('you', CYAN)}"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from inspector.errors import InspectorError, UsageError
-from inspector.views.data import SlotChange
 from inspector.wire.json_values import Json
 from inspector.wire.states import parse_state
 
@@ -89,12 +88,6 @@ SYMBOLS = {
     "failed": ("✗", RED),
     "canceled": ("⊘", DIM),
     "rejected": ("R", RED),
-}
-CHANGES = {
-    SlotChange.SAME: (" ", ""),
-    SlotChange.ADDED: ("+", GREEN),
-    SlotChange.CHANGED: ("~", YELLOW),
-    SlotChange.CLEARED: ("\N{MINUS SIGN}", RED),
 }
 
 

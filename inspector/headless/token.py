@@ -1,22 +1,21 @@
 """`a2a-inspect token`: a signed token for development, alone on stdout."""
 
-import argparse
 import os
 import time
 
 from inspector.core.minting import mint_token, read_mint, weakness
+from inspector.errors import EXIT_OK
+from inspector.headless.options import TokenOptions
 from inspector.headless.terminal import print_notice, print_text
 
-EXIT_OK = 0
 
-
-def run(arguments: argparse.Namespace) -> int:
+def run(options: TokenOptions) -> int:
     mint = read_mint(
-        arguments.alg,
-        key_file=arguments.key,
-        secret_variable=arguments.secret_env,
-        claims=arguments.claim,
-        ttl_seconds=arguments.ttl,
+        options.alg,
+        key_file=options.key,
+        secret_variable=options.secret_env,
+        claims=options.claim,
+        ttl_seconds=options.ttl,
         environment=os.environ,
     )
     if remark := weakness(mint):

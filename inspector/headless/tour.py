@@ -1,14 +1,15 @@
 """The demo without a terminal: a walk through the bundled bank, printed."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.core.commands import CancelTask, Command, FollowMode, Json, SendTurn, Turn
-from inspector.core.entries import Entry
-from inspector.headless.card import tell_card
-from inspector.headless.connect import Link, open_link, raise_problem
-from inspector.headless.prose import tell_data, tell_said, tell_update, value_text
+from inspector.errors import EXIT_OK, EXIT_UNEXPECTED
+from inspector.headless.card import card_lines
+from inspector.headless.following import UpdatePrinter
+from inspector.headless.inspection import Inspection, inspect, raise_problem
+from inspector.headless.output import data_lines, said_lines, value_text
 from inspector.headless.terminal import BOLD, CYAN, DIM, Ink, ink_for, print_notice, print_text
 from inspector.settings import Connection
 from inspector.views.data import SlotChange
@@ -16,8 +17,6 @@ from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
 
 PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
-EXIT_OK = 0
-EXIT_UNEXPECTED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +97,11 @@ STOPS = (
 async def tour(url: str, stops: Sequence[Stop] = STOPS) -> int:
     """Walk through `stops` at the agent of `url`; exit status 1 if a state is not as announced."""
     ink = ink_for(sys.stdout)
-    async with open_link(url, Connection()) as link:
-        await link.connect()
-        assert link.card.card is not None
-        print_text(*tell_card(ink, link.card.card))
-        unexpected = [text for stop in stops for text in await _visit(link, ink, stop)]
+    async with inspect(url, Connection()) as inspection:
+        await inspection.connect()
+        assert inspection.views.card.card is not None
+        print_text(*card_lines(ink, inspection.views.card.card))
+        unexpected = [text for stop in stops for text in await _visit(inspection, ink, stop)]
     print_text("", ink("Your turn", BOLD), "  a2a-mock serve            the same bank, to stay")
     print_text("  a2a-inspect URL           the app on it", "  a2a-inspect send URL TEXT")
     for text in unexpected:
@@ -110,17 +109,18 @@ async def tour(url: str, stops: Sequence[Stop] = STOPS) -> int:
     return EXIT_UNEXPECTED if unexpected else EXIT_OK
 
 
-async def _visit(link: Link, ink: Ink, stop: Stop) -> list[str]:
+async def _visit(inspection: Inspection, ink: Ink, stop: Stop) -> list[str]:
     """Walk one stop; returns what was not as announced."""
     print_text("", ink(stop.title, BOLD), ink(f"  {stop.remark}", DIM))
     context_id: str | None = None
     task_id, unexpected = "", list[str]()
     for step in stop.steps:
-        print_text("", *_tell_step(ink, step))
+        print_text("", *_step_lines(ink, step))
         command = _command(step, context_id, task_id)
-        exchange = await link.run(command, _live(link, ink))
+        printer = UpdatePrinter(inspection, is_stream_only=True)
+        exchange = await inspection.run(command, printer.take)
         raise_problem(problem_of(exchange))
-        _print_answer(link, ink, exchange)
+        _print_answer(inspection, ink, exchange)
         context_id = exchange.progress.context_id
         task_id = exchange.progress.task_id or ""
         if exchange.progress.state != step.state:
@@ -135,7 +135,7 @@ def _command(step: Say | Cancel, context_id: str | None, task_id: str) -> Comman
     return SendTurn(Turn(step.text, step.slots, context_id=context_id, follow=step.follow))
 
 
-def _tell_step(ink: Ink, step: Say | Cancel) -> list[str]:
+def _step_lines(ink: Ink, step: Say | Cancel) -> list[str]:
     if isinstance(step, Cancel):
         return [f"{ink(PROMPT, CYAN)} {ink('tasks/cancel', DIM)}"]
     lines = [f"{ink(PROMPT, CYAN)} {step.text}"]
@@ -145,21 +145,10 @@ def _tell_step(ink: Ink, step: Say | Cancel) -> list[str]:
     return lines
 
 
-def _live(link: Link, ink: Ink) -> Callable[[Entry], None]:
-    """Prints the lines of a stream's timeline as they come."""
-
-    def print_update(entry: Entry) -> None:
-        updates = link.timeline.rows[-1].updates
-        if link.exchange(entry.exchange).is_stream and updates and updates[-1].seq == entry.seq:
-            print_text(tell_update(ink, link.timeline.rows[-1], updates[-1]))
-
-    return print_update
-
-
-def _print_answer(link: Link, ink: Ink, exchange: Exchange) -> None:
+def _print_answer(inspection: Inspection, ink: Ink, exchange: Exchange) -> None:
     """What the agent said, and of its data only what this turn changed."""
-    said, turn = link.chat.said[-1], link.data.turns[-1]
+    said, turn = inspection.views.chat.said[-1], inspection.views.data.turns[-1]
     if said.exchange == exchange.id and said.speaker == "agent":
-        print_text(*tell_said(ink, replace(said, state=None) if exchange.is_stream else said))
+        print_text(*said_lines(ink, replace(said, state=None) if exchange.is_stream else said))
     changed = tuple(row for row in turn.slots if row.change is not SlotChange.SAME)
-    print_text(*tell_data(ink, turn, changed))
+    print_text(*data_lines(ink, turn, changed))

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.filter import LineFilter
 
+    from inspector.core.recorded_session import RecordedSession
     from inspector.settings import Connection
-    from inspector.tui.link import Link
 
     # What a target's name stands for, or with True the address that a session recorded
     Resolve: TypeAlias = Callable[[str, bool], tuple[str, Connection]]
@@ -117,24 +117,24 @@ class InspectorApp(App[int]):
 
     def connect(self, target: str) -> None:
         """Show the main screen on `target`, or the start screen with what is wrong with it."""
-        from inspector.tui.link import open_link
+        from inspector.core.recorded_session import open_session
 
-        def open_it() -> "Link":
+        def open_it() -> "RecordedSession":
             address, connection = self._resolve(target, False)
-            return open_link(address, connection, self.tell_unsaved)
+            return open_session(address, connection, self.tell_unsaved)
 
         self._show(open_it, target)
 
     def reopen(self, path: "Path", target: str | None = None) -> None:
         """Show the main screen as a saved session left it, to go on at its target or `target`."""
+        from inspector.core.recorded_session import reopen_session
         from inspector.core.saved.recording import read_header
-        from inspector.tui.link import reopen_link
 
-        def open_it() -> "Link":
+        def open_it() -> "RecordedSession":
             is_recorded = target is None
             told = read_header(path).target if target is None else target
             address, connection = self._resolve(told, is_recorded)
-            return reopen_link(path, connection, self.tell_unsaved, address)
+            return reopen_session(path, connection, self.tell_unsaved, address)
 
         self._show(open_it, target or "")
 
@@ -143,7 +143,7 @@ class InspectorApp(App[int]):
 
         return target, self._connection or Connection()
 
-    def _show(self, open_it: "Callable[[], Link]", target: str) -> None:
+    def _show(self, open_it: "Callable[[], RecordedSession]", target: str) -> None:
         from inspector.tui.actions.showing import draw_with
         from inspector.tui.drawing.styles import ASCII
         from inspector.tui.keys import keymap_of
@@ -176,7 +176,7 @@ class InspectorApp(App[int]):
             self.push_screen(workspace)
         if self.letters.enabled:
             workspace.call_after_refresh(draw_with, workspace, ASCII)
-        for told in (workspace.keymap.told, link.told):
+        for told in (workspace.keymap.told, link.remark):
             if told:
                 workspace.call_after_refresh(workspace.notice, told)
 

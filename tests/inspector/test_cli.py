@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from inspector.cli import COMMANDS, command_parser, main
+from inspector.cli import main
+from inspector.headless.flags import COMMANDS, command_parser
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -690,5 +691,5 @@ def test_two_words_without_a_command_name_the_commands(
 ) -> None:
     assert main(words) == 2
     err = capsys.readouterr().err
-    assert f"{words[0]!r} is no command" in err
+    assert f"unknown command {words[0]!r}" in err
     assert "card, send, tasks" in err

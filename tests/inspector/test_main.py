@@ -110,7 +110,7 @@ def test_arguments_that_are_no_text_are_refused(words: tuple[bytes, ...]) -> Non
     done = run(b"send", b"http://127.0.0.1:1", *words)
     assert done.returncode == 2
     assert rb"\xff" in done.stderr
-    assert b"is no text in utf-8" in done.stderr
+    assert b"is not text in utf-8" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 """How the next turn is put together, foretold and written as a command line."""
 
-import argparse
 import shlex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.cli_turn import add_turn
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
-from inspector.headless.turn_flags import read_turn
+from inspector.headless.flags import read_flags
+from inspector.headless.options import SendOptions, options_of
+from inspector.headless.send import read_turn
 from inspector.tui.composing.drawer import preview
 from inspector.tui.composing.options import TurnOptions, options_line
 from inspector.tui.composing.pairs_table import BadValue, ValueKind, parse_value
@@ -182,12 +182,9 @@ PART: Json = {"kind": "data", "data": {"a": "it's"}}
 )
 @pytest.mark.req("COMP-2")
 def test_command_line_says_the_whole_turn(turn: Turn) -> None:
-    words = shlex.split(send_command("http://x", turn))[2:]
-    parser = argparse.ArgumentParser()
-    parser.add_argument("target")
-    parser.add_argument("text", nargs="?")
-    add_turn(parser)
-    assert read_turn(parser.parse_args(words)) == turn
+    options = options_of(read_flags(shlex.split(send_command("http://x", turn))[1:]))
+    assert isinstance(options, SendOptions)
+    assert read_turn(options.target, options.message, options.follow) == turn
 
 
 def test_command_line_of_a_raw_body_keeps_its_bytes() -> None:

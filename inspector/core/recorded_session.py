@@ -1,7 +1,7 @@
-"""The session behind the main screen; imported once the first frame stands."""
+"""A session with one target and the file that it is recorded in; opened, or opened again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
@@ -18,14 +18,14 @@ REOPENED = "reopened: nothing is sent before you do"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A session, its target's name and its recording; `told` is what to say on reopening."""
+class RecordedSession:
+    """`target` is what the user typed or saved; `remark` is what to say on reopening."""
 
     target: str
     session: Session
     recording: Recording
     connection: Connection
-    told: str = ""
+    remark: str = ""
 
     def now_ms(self) -> float:
         """The time since the zero of the session's log."""
@@ -36,24 +36,26 @@ class Link:
         self.recording.close()
 
 
-def open_link(target: str, connection: Connection, tell: Callable[[str], None]) -> Link:
-    """Return a link to `target`; nothing is sent yet. `tell` hears why it cannot be saved.
+def open_session(
+    target: str, connection: Connection, tell: Callable[[str], None]
+) -> RecordedSession:
+    """Open a session with `target`; nothing is sent yet. `tell` hears why it cannot be saved.
 
     Raises:
         UsageError: `target` is neither a URL nor a file.
     """
     parse_target(target)
     recording = record(target, is_saved=connection.is_saved, clock=perf_counter, tell=tell)
-    return _link(target, connection, recording)
+    return _recorded(target, connection, recording)
 
 
-def reopen_link(
+def reopen_session(
     path: Path, connection: Connection, tell: Callable[[str], None], target: str | None = None
-) -> Link:
-    """Return a link that goes on with a saved session, at its own target or another.
+) -> RecordedSession:
+    """Go on with a saved session, at its own target or another.
 
     Raises:
-        UsageError: the file is no session, is open elsewhere, or its target is none here.
+        UsageError: the file is not a session, is open elsewhere, or its target is unknown here.
     """
     saved = read_session(path)
     target = target or saved.header.target
@@ -63,10 +65,12 @@ def reopen_link(
         recording = record_again(saved, now=now, clock=perf_counter, tell=tell)
     else:
         recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
-    return replace(_link(target, connection, recording), told=saved.damage or REOPENED)
+    return _recorded(target, connection, recording, saved.damage or REOPENED)
 
 
-def _link(target: str, connection: Connection, recording: Recording) -> Link:
+def _recorded(
+    target: str, connection: Connection, recording: Recording, remark: str = ""
+) -> RecordedSession:
     session = Session(
         parse_target(target),
         HttpTransport(connection),
@@ -78,4 +82,4 @@ def _link(target: str, connection: Connection, recording: Recording) -> Link:
         jwks_file=connection.jwks_file,
         timeout_seconds=connection.timeout_seconds,
     )
-    return Link(target, session, recording, connection)
+    return RecordedSession(target, session, recording, connection, remark)

@@ -1,27 +1,26 @@
-"""From connection flags to a session whose log is folded into every view."""
+"""A session whose log is folded into every view, from its first request to its errors."""
 
 import asyncio
-import time
-import uuid
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 from inspector.core.commands import Command, FetchCard
+from inspector.core.credentials import header_of, with_header
 from inspector.core.entries import Entry
-from inspector.core.saved.session_store import record
+from inspector.core.recorded_session import open_session
 from inspector.core.session import Session
-from inspector.core.target import parse_target
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
-from inspector.headless.asking import ask_credentials, can_ask
 from inspector.headless.terminal import print_error, print_notice
-from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import exchanges, log_views
+from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.log_views import Views
 from inspector.views.problems import Problem, ProblemKind, RefusalKind, problem_of, refusal_of
 from inspector.views.text import plain_line
-from inspector.wire.card import BEARER, Endpoint, wanted_scheme, wants_credentials
+from inspector.wire.card import BEARER, Endpoint, Scheme, wanted_scheme, wants_credentials
 from inspector.wire.urls import root
 
 _ERRORS: dict[ProblemKind, type[InspectorError]] = {
@@ -33,29 +32,26 @@ _ERRORS: dict[ProblemKind, type[InspectorError]] = {
 }
 
 
-class Link:
-    """A session and the folds of its log, kept up to date with each entry."""
+class Inspection:
+    """A session and the views of its log, kept up to date with each entry."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._show(log_views.EMPTY)
+        self.views: Views = log_views.EMPTY
         session.subscribe(self._take)
 
     def _take(self, entry: Entry) -> None:
-        self._show(log_views.step(self.views, entry))
-
-    def _show(self, views: Views) -> None:
-        self.views = views
-        self.card = views.card
-        self.chat = views.chat
-        self.data = views.data
-        self.exchanges = views.exchanges
-        self.timeline = views.timeline
+        self.views = log_views.step(self.views, entry)
 
     def exchange(self, number: int) -> Exchange:
-        found = exchanges.find(self.exchanges, number)
+        found = exchanges.find(self.views.exchanges, number)
         assert found is not None
         return found
+
+    def turn(self, exchange: Exchange) -> TurnData | None:
+        """The data of the turn that `exchange` began; None where it brought none."""
+        turns = reversed(self.views.data.turns)
+        return next((one for one in turns if one.exchange == exchange.id), None)
 
     async def connect(self) -> None:
         """Fetch the card; without one that leads to an agent there is nothing to talk to.
@@ -91,7 +87,8 @@ class Link:
         return exchange
 
     def _ask_what_the_card_wants(self, endpoint: Endpoint) -> None:
-        card = self.card.card.card if self.card.card else None
+        shown = self.views.card.card
+        card = shown.card if shown else None
         if self.session.credentials or not endpoint.is_trusted or not wants_credentials(card):
             return
         scheme = wanted_scheme(card)
@@ -107,6 +104,26 @@ class Link:
             return self.exchange(await self.session.run(command))
         finally:
             unsubscribe()
+
+
+@asynccontextmanager
+async def inspect(target: str, connection: Connection) -> AsyncGenerator[Inspection]:
+    """An inspection of `target`; an interruption first reports what was under way.
+
+    Raises:
+        UsageError: `target` is neither a URL nor a file.
+    """
+    recorded = open_session(target, connection, print_notice)
+    inspection = Inspection(recorded.session)
+    try:
+        yield inspection
+    except asyncio.CancelledError:
+        made = inspection.views.exchanges
+        if made and (problem := problem_of(made[-1])) is not None:
+            print_error(error_of(problem))
+        raise
+    finally:
+        await recorded.aclose()
 
 
 def withheld(card_url: str, url: str) -> UsageError:
@@ -131,36 +148,36 @@ def error_of(problem: Problem) -> InspectorError:
     return _ERRORS[problem.kind]("\n".join(lines))
 
 
-@asynccontextmanager
-async def open_link(target: str, connection: Connection) -> AsyncGenerator[Link]:
-    """A link to `target`, closed at the end; an interruption first says what was under way.
+def can_ask() -> bool:
+    """Say whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_credentials(session: Session, scheme: Scheme, url: str) -> bool:
+    """Ask for the secret that `url` wants, without showing it, and let `session` use it.
+
+    False means that none was given.
 
     Raises:
-        UsageError: `target` is neither a URL nor a file.
+        UsageError: what was typed cannot stand in a header.
     """
-    agent = parse_target(target)
-    recording = record(
-        target, is_saved=connection.is_saved, clock=time.perf_counter, tell=print_notice
-    )
-    session = Session(
-        agent,
-        HttpTransport(connection),
-        recording.log,
-        new_id=lambda: str(uuid.uuid4()),
-        credentials=connection.headers,
-        secrets=connection.secrets,
-        allowed_origins=connection.allowed_origins,
-        jwks_file=connection.jwks_file,
-        timeout_seconds=connection.timeout_seconds,
-    )
-    link = Link(session)
+    from getpass import getpass
+
+    place = plain_line(root(url).rstrip("/"))
+    with _interruptible():
+        secret = getpass(f"{scheme.label} for {place} (Enter goes on without): ").strip()
+    if not secret:
+        return False
+    header = header_of(scheme, secret, f"the {scheme.label}")
+    session.use(with_header(session.credentials, header))
+    return True
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C interrupts a blocking read at once; under asyncio it only asks the loop to end."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        yield link
-    except asyncio.CancelledError:
-        problem = problem_of(link.exchanges[-1]) if link.exchanges else None
-        if problem is not None:
-            print_error(error_of(problem))
-        raise
+        yield
     finally:
-        await session.aclose()
-        recording.close()
+        signal.signal(signal.SIGINT, handler)
