@@ -29,7 +29,7 @@ from mock_server.service.service import Service, ServiceSettings
 from mock_server.settings import Settings, local_url, read_settings
 from mock_server.stage import Stage
 from mock_server.web.admin_handlers import ModelSwitch
-from mock_server.web.app import Page, Site, arm_faults, create_app, status, with_backstage
+from mock_server.web.app import App, Page, Site, arm_faults, status, with_backstage
 from mock_server.web.http_server import (
     Server,
     bind,
@@ -169,7 +169,7 @@ async def _serve_with(
     ):
         stage = Stage(service, site.card, site.status, card_of(project, url), project.model)
         app = with_backstage(
-            create_app(service, site, runtime.now),
+            App(service, site, runtime.now),
             service,
             runtime,
             faults,

@@ -44,13 +44,20 @@ Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 Send: TypeAlias = Callable[[Destination, Mapping[str, str], bytes], Awaitable[None]]
 
 
+EncodePush: TypeAlias = Callable[[Task], bytes]
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """`config` as it was checked; `host` is what may be said of its URL."""
+    """`config` as it was checked; `host` is what may be said of its URL.
+
+    `encode` writes a task in the version that the caller spoke.
+    """
 
     task_id: str
     config: PushConfig
     host: str
+    encode: EncodePush
 
     @property
     def config_id(self) -> str:
@@ -73,13 +80,13 @@ class Registrations:
             self._by_task.move_to_end(task_id)
         return self.of(task_id)
 
-    def add(self, task_id: str, config: PushConfig, host: str) -> Registration:
+    def add(self, task_id: str, config: PushConfig, host: str, encode: EncodePush) -> Registration:
         """Register `config`; without an id it has the task's, and one of the same id is replaced.
 
         Raises:
             PushRefused: the task has as many as it may have.
         """
-        registration = Registration(task_id, replace(config, id=config.id or task_id), host)
+        registration = Registration(task_id, replace(config, id=config.id or task_id), host, encode)
         registered = self._by_task.get(task_id, {})
         registered.pop(registration.config_id, None)
         if len(registered) >= MAX_CONFIGS_PER_TASK:
@@ -343,13 +350,13 @@ class Notifier:
         destination = await self._guard.check(config.url)
         return Checked(config, written(destination.target.host))
 
-    def register(self, task_id: str, checked: Checked) -> PushConfig:
+    def register(self, task_id: str, checked: Checked, encode: EncodePush) -> PushConfig:
         """Tell the callback of what happens to the task from now on; return it with its id.
 
         Raises:
             PushRefused: the task has as many as it may have.
         """
-        return self._registrations.add(task_id, checked.config, checked.host).config
+        return self._registrations.add(task_id, checked.config, checked.host, encode).config
 
     def configs(self, task_id: str) -> tuple[PushConfig, ...]:
         return tuple(registered.config for registered in self._registrations.of(task_id))
@@ -367,12 +374,14 @@ class Notifier:
         self._registrations.clear()
         self._held.release_all()
 
-    def notify(self, task: Task, encode: Callable[[Task], bytes]) -> None:
-        """Post `task` as it is now to each of its callbacks; `encode` runs once, if at all."""
-        registered = self._registrations.touch(task.id)
-        body = encode(task) if registered else b""
-        for registration in registered:
-            self._hand_over(registration, body, task)
+    def notify(self, task: Task) -> None:
+        """Post `task` as it is now to each of its callbacks; it is encoded once a version."""
+        bodies: dict[EncodePush, bytes] = {}
+        for registration in self._registrations.touch(task.id):
+            encode = registration.encode
+            if encode not in bodies:
+                bodies[encode] = encode(task)
+            self._hand_over(registration, bodies[encode], task)
 
     async def drain(self, seconds: float) -> None:
         """Wait up to `seconds` for what is pending, and drop the rest."""

@@ -9,12 +9,12 @@ from mock_server.service.store import TaskStore
 from mock_server.tasks.task import PushConfig, Task
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
+    CallContext,
     DeletePushConfig,
     GetPushConfig,
     ListPushConfigs,
     SetPushConfig,
 )
-from mock_server.wire.v0_3 import encode_task
 
 logger = get_logger("a2a_server")
 
@@ -46,18 +46,18 @@ class PushOperations:
         logger.warning("a2a_server.push.disabled", text="a message's configuration is ignored")
         return None
 
-    def open(self, task: Task, checked: Checked | None) -> None:
+    def open(self, task: Task, call: CallContext, checked: Checked | None) -> None:
         """Register what came with the message of `task`, and announce the task."""
         if self._notifier and checked:
-            self._notifier.register(task.id, checked)
+            self._notifier.register(task.id, checked, call.codec.encode_push)
             self.tell(task)
 
     def tell(self, task: Task) -> None:
         """Post `task` as it is now to those who registered."""
         if self._notifier:
-            self._notifier.notify(task, encode_task)
+            self._notifier.notify(task)
 
-    async def set(self, operation: SetPushConfig) -> PushConfig:
+    async def set(self, operation: SetPushConfig, call: CallContext) -> PushConfig:
         """Register a configuration and return it with its id.
 
         Raises:
@@ -69,7 +69,7 @@ class PushOperations:
         # The task may have been forgotten meanwhile.
         notifier = self._serving(operation.task_id)
         try:
-            return notifier.register(operation.task_id, checked)
+            return notifier.register(operation.task_id, checked, call.codec.encode_push)
         except PushRefused as refused:
             raise jsonrpc.push_refused(refused.reason) from None
 

@@ -34,7 +34,7 @@ from mock_server.tasks.mapper import CancelReason
 from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.task import Message, StatusUpdate, Task, continued, submitted
 from mock_server.wire import jsonrpc
-from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
+from mock_server.wire.operations import CallContext, CancelTask, GetTask, Resubscribe, SendMessage
 
 logger = get_logger("a2a_server")
 OUTPUT_MODES = ("text/plain", "application/json")
@@ -196,22 +196,22 @@ class Service:
         await self._turns.drain(seconds)
         await self.push.drain(seconds)
 
-    async def send(self, operation: SendMessage) -> Snapshot:
+    async def send(self, operation: SendMessage, call: CallContext) -> Snapshot:
         """Run a turn, or find the answer that it had, and return its task.
 
         Raises:
-            RpcError: see `rpc_errors`; `InFlight` if the first such message is being worked on.
+            RpcError: see `wire.jsonrpc`; `InFlight` if the first such message is being worked on.
         """
-        begun = self._begin(operation, await self.push.check(operation.push_config))
+        begun = self._begin(operation, call, await self.push.check(operation.push_config))
         if isinstance(begun, Snapshot):
             return begun
         if operation.is_blocking:
             await begun.end()
-        return self.get(GetTask(begun.task.id))
+        return self.get(GetTask(begun.task.id), call)
 
-    async def stream(self, operation: SendMessage) -> Subscription:
+    async def stream(self, operation: SendMessage, call: CallContext) -> Subscription:
         """As `send`, but return what happens as it happens; a repeat has its last event only."""
-        begun = self._begin(operation, await self.push.check(operation.push_config))
+        begun = self._begin(operation, call, await self.push.check(operation.push_config))
         if isinstance(begun, Snapshot):
             last = StatusUpdate(begun.task.status, is_final=True)
             return Subscription(begun.task, None, preface=(last,))
@@ -220,11 +220,11 @@ class Service:
             return Subscription(begun.task, begun, preface=preface, withholds_work=False)
         return Subscription(begun.task, begun)
 
-    def get(self, operation: GetTask) -> Snapshot:
+    def get(self, operation: GetTask, call: CallContext) -> Snapshot:
         """The task as it is now, its whole history included."""
         match self._register.find(operation.task_id):
             case LiveTask(task=task):
-                return snapshot(task)
+                return snapshot(task, call.codec)
             case Snapshot() as settled:
                 return settled
 
@@ -238,7 +238,7 @@ class Service:
             case Snapshot(task=task):
                 return Subscription(task, None, preface=(task,))
 
-    def cancel(self, operation: CancelTask) -> Snapshot:
+    def cancel(self, operation: CancelTask, call: CallContext) -> Snapshot:
         """Cancel the turn that runs or waits in the queue, or the task that awaits an answer."""
         match self._register.find(operation.task_id):
             case LiveTask() as live:
@@ -249,9 +249,11 @@ class Service:
                 if not (conversation and resting and resting.task_id == operation.task_id):
                     raise jsonrpc.not_cancelable(state)
                 self._turns.cancel_resting(conversation, resting)
-        return self.get(GetTask(operation.task_id))
+        return self.get(GetTask(operation.task_id), call)
 
-    def _begin(self, operation: SendMessage, checked: Checked | None) -> LiveTask | Snapshot:
+    def _begin(
+        self, operation: SendMessage, call: CallContext, checked: Checked | None
+    ) -> LiveTask | Snapshot:
         """Put the message in its context's queue, or find what it was answered with."""
         if not admits_output(operation.accepted_output_modes):
             raise jsonrpc.content_type_not_supported()
@@ -267,33 +269,35 @@ class Service:
         return self._replays.find(key) or self._enqueue(
             key,
             read(message, operation.request_metadata),
+            call,
             checked,
-            operation,
         )
 
     def _enqueue(
         self,
         key: Key,
         reading: Reading,
+        call: CallContext,
         checked: Checked | None,
-        operation: SendMessage,
     ) -> LiveTask:
         if self._is_closing:
             raise jsonrpc.shutting_down()
-        live = self._open(reading.message, key[0], checked)
+        live = self._open(reading.message, key[0], call, checked)
         if not self._is_ready:
-            return self._turns.refuse(live, NOT_READY)
+            return self._turns.refuse(live, NOT_READY, call)
         if not self.conversations.has_room_for(key[0]):
-            return self._turns.refuse(live, NO_ROOM)
+            return self._turns.refuse(live, NO_ROOM, call)
         conversation = self.conversations.enter(key[0], self._agent.assistant)
-        turn = Turn(self._agent, self._runtime, conversation, live, operation.handling)
-        if trace_id := operation.handling.trace_id:
+        turn = Turn(self._agent, self._runtime, conversation, live, call.handling)
+        if trace_id := call.handling.trace_id:
             self.traces.keep(trace_id, turn)
-        return self._turns.begin(turn, key, reading, operation.authorized_until)
+        return self._turns.begin(turn, key, reading, call)
 
-    def _open(self, message: Message, context_id: str, checked: Checked | None) -> LiveTask:
+    def _open(
+        self, message: Message, context_id: str, call: CallContext, checked: Checked | None
+    ) -> LiveTask:
         task = self._register.task_of(message, context_id)
-        self.push.open(task, checked)
+        self.push.open(task, call, checked)
         return LiveTask(task, self.push.tell)
 
 

@@ -19,7 +19,7 @@ from mock_server.dialogue.state import DialogueState, initial_state
 from mock_server.records import record
 from mock_server.service.agent_version import AgentVersion
 from mock_server.tasks.task import ArtifactUpdate, StatusUpdate, Task, TaskState, Update, apply
-from mock_server.wire.v0_3 import decode_task, encode_task
+from mock_server.wire.operations import Codec
 
 logger = get_logger("a2a_server")
 MEBIBYTE = 1024 * 1024
@@ -29,7 +29,7 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 
 @record
 class Snapshot:
-    """A task at one moment; `encoded` is how the 0.3 wire shows it.
+    """A task at one moment; `encoded` is how `codec`, its caller's version, writes it.
 
     Bytes take half the memory of objects and cost the garbage collector nothing.
     """
@@ -38,16 +38,21 @@ class Snapshot:
     context_id: str
     state: TaskState
     encoded: bytes
+    codec: Codec
 
     @property
     def task(self) -> Task:
-        return decode_task(self.encoded)
+        return self.codec.decode_task(self.encoded)
+
+    def encoded_by(self, codec: Codec) -> bytes:
+        """The task as a caller of any version reads it."""
+        return self.encoded if codec is self.codec else codec.encode_task(self.task)
 
 
-def snapshot(task: Task) -> Snapshot:
+def snapshot(task: Task, codec: Codec) -> Snapshot:
     # orjson's bytes keep the 4 KiB that they were written into; a copy is as long as it says.
-    encoded = bytes(memoryview(encode_task(task)))
-    return Snapshot(task.id, task.context_id, task.status.state, encoded)
+    encoded = bytes(memoryview(codec.encode_task(task)))
+    return Snapshot(task.id, task.context_id, task.status.state, encoded, codec)
 
 
 @dataclass(frozen=True, slots=True)

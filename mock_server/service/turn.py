@@ -43,6 +43,7 @@ from mock_server.tasks.task import (
     TextPart,
 )
 from mock_server.tasks.trace import TracedTurn
+from mock_server.wire.operations import CallContext
 
 logger = get_logger("a2a_server")
 EXECUTOR = "a2a_server.rasa_a2a_agent_executor"
@@ -302,7 +303,7 @@ class Memory:
 class _Running:
     turn: Turn
     key: Key
-    authorized_until: float | None
+    call: CallContext
     runner: asyncio.Task[None] | None = None
     stop_timer: Callable[[], None] | None = None
 
@@ -343,21 +344,19 @@ class Turns:
     def is_in_flight(self, key: Key) -> bool:
         return key in self._in_flight
 
-    def begin(
-        self, turn: Turn, key: Key, reading: Reading, authorized_until: float | None
-    ) -> LiveTask:
+    def begin(self, turn: Turn, key: Key, reading: Reading, call: CallContext) -> LiveTask:
         """Put `turn` in its conversation's queue."""
-        running = _Running(turn, key, authorized_until)
+        running = _Running(turn, key, call)
         self._running[turn.live.task.id] = running
         self._in_flight.add(key)
         self._memory.store.begin(turn.live)
         running.runner = self._group.create_task(self._run(running, reading))
         return turn.live
 
-    def refuse(self, live: LiveTask, refusal: Refusal) -> LiveTask:
+    def refuse(self, live: LiveTask, refusal: Refusal, call: CallContext) -> LiveTask:
         """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
         refuse(live, refusal, self._current_agent().assistant, self._runtime)
-        answer = snapshot(live.task)
+        answer = snapshot(live.task, call.codec)
         self._memory.store.settle(answer)
         self._announce(answer)
         return live
@@ -378,7 +377,7 @@ class Turns:
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
         conversation.resting = None
-        memory.store.settle(snapshot(live.task))
+        memory.store.settle(snapshot(live.task, resting.codec))
         memory.conversations.release(conversation)
 
     async def drain(self, seconds: float) -> None:
@@ -392,7 +391,7 @@ class Turns:
         conversation = running.turn.conversation
         async with conversation.turns:
             agent = self._current_agent()
-            until = running.authorized_until
+            until = running.call.authorized_until
             if until is not None and until <= self._runtime.now().timestamp():
                 refuse(running.turn.live, TOKEN_EXPIRED, agent.assistant, self._runtime)
                 self._settle(running, is_replayable=False)
@@ -440,7 +439,7 @@ class Turns:
         if running.stop_timer:
             running.stop_timer()
         memory, conversation = self._memory, running.turn.conversation
-        answer = snapshot(running.turn.live.task)
+        answer = snapshot(running.turn.live.task, running.call.codec)
         if answer.state.is_terminal or not running.turn.has_started:
             memory.store.settle(answer)
         else:

@@ -7,7 +7,7 @@ parameter."""
 import asyncio
 import hmac
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -22,7 +22,7 @@ from structlog.stdlib import get_logger
 from mock_server.dialogue.model import Json
 from mock_server.errors import ProjectError
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
-from mock_server.faults.matching import Delivery
+from mock_server.faults.matching import RPC_PATH, Delivery
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model
 from mock_server.service.events import EventBus
@@ -33,8 +33,10 @@ from mock_server.web.admin import Backstage, admin_app
 from mock_server.web.admin_handlers import ModelSwitch
 from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
 from mock_server.web.journal import Journal
-from mock_server.web.middleware import Edge
-from mock_server.web.rpc import RpcEndpoint
+from mock_server.web.middleware import Middleware
+from mock_server.web.rpc import RpcEndpoint, RpcHandler
+from mock_server.wire.operations import CallContext
+from mock_server.wire.v0_3 import V03
 
 CARD_PATH = "/.well-known/agent-card.json"
 DEPRECATED_CARD_PATH = "/.well-known/agent.json"
@@ -58,34 +60,42 @@ class Site:
     put_model: Callable[[str], None] | None = None
 
 
-def create_app(service: Service, site: Site, now: Callable[[], datetime]) -> ASGIApp:
-    """The mock as an ASGI application; `now` is UTC."""
-    rpc: ASGIApp = RpcEndpoint(
-        service, max_body_bytes=site.max_body_bytes, ping_seconds=site.ping_seconds, now=now
-    )
-    card: ASGIApp = site.card
-    if site.auth:
-        # PyJWT brings cryptography along, which most mocks do without.
-        from mock_server.web.auth import guarded
+class App:
+    """The mock as an ASGI application; `now` is UTC.
 
-        rpc, card = guarded(rpc, card, site.auth, now)
-    routes = [
-        Route("/", rpc, methods=["POST"]),
-        Route(CARD_PATH, card, methods=["GET"]),
-        Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
-        Route("/status", BehindToken(site.status, site.token), methods=["GET"]),
-    ]
-    if site.put_model:
-        model = BehindToken(PutModel(site.put_model, site.max_body_bytes), site.token)
-        routes.append(Route("/model", model, methods=["PUT"]))
-    rest = Starlette(routes=routes)
+    A call that nothing else is known of has `context`.
+    """
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        # Routing and middleware would cost a short turn a fifth of its time.
-        is_rpc = scope["type"] == "http" and scope["path"] == "/" and scope["method"] == "POST"
-        await (rpc if is_rpc else rest)(scope, receive, send)
+    def __init__(self, service: Service, site: Site, now: Callable[[], datetime]) -> None:
+        self.context = CallContext(V03(service.profile.keeps_to_json_rpc))
+        self._rpc: RpcHandler = RpcEndpoint(
+            service, max_body_bytes=site.max_body_bytes, ping_seconds=site.ping_seconds, now=now
+        )
+        card: ASGIApp = site.card
+        if site.auth:
+            # PyJWT brings cryptography along, which most mocks do without.
+            from mock_server.web.auth import TokenCheck, guarded_card, guarded_rpc
 
-    return app
+            check = TokenCheck(site.auth, now)
+            self._rpc, card = guarded_rpc(self._rpc, check), guarded_card(card, check)
+        routes = [
+            Route("/", self, methods=["POST"]),
+            Route(CARD_PATH, card, methods=["GET"]),
+            Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
+            Route("/status", BehindToken(site.status, site.token), methods=["GET"]),
+        ]
+        if site.put_model:
+            model = BehindToken(PutModel(site.put_model, site.max_body_bytes), site.token)
+            routes.append(Route("/model", model, methods=["PUT"]))
+        self._rest = Starlette(routes=routes)
+
+    def __call__(
+        self, scope: Scope, receive: Receive, send: Send, context: CallContext | None = None
+    ) -> Awaitable[None]:
+        # Starlette's routing and middleware would cost a short turn a fifth of its time.
+        if scope["path"] == RPC_PATH and scope["method"] == "POST":
+            return self._rpc(scope, receive, send, context or self.context)
+        return self._rest(scope, receive, send)
 
 
 class Page:
@@ -205,7 +215,7 @@ def arm_faults(initial: Iterable[Fault], seed: int | None, events: EventBus) -> 
 
 
 def with_backstage(
-    app: ASGIApp,
+    app: App,
     service: Service,
     runtime: Runtime,
     faults: ArmedFaults,
@@ -217,8 +227,9 @@ def with_backstage(
     """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
     journal = Journal(runtime.now, runtime.elapsed_seconds)
     backstage = Backstage(service, model, journal, faults, version("a2a-inspect"), token)
-    return Edge(
+    return Middleware(
         app,
+        app.context,
         admin_app(backstage),
         journal,
         faults,

@@ -6,10 +6,8 @@ from datetime import datetime
 from starlette.types import Receive
 from structlog.stdlib import get_logger
 
-from mock_server.service.store import Occurrence, Subscription
-from mock_server.tasks.task import Task
-from mock_server.wire.jsonrpc import RpcId, result_envelope
-from mock_server.wire.v0_3 import encode_task, encode_update
+from mock_server.service.store import Subscription
+from mock_server.tasks.task import Task, Update
 
 # What is read past the limit and thrown away: a client that is refused while it still writes
 # sees a reset instead of the answer.
@@ -61,8 +59,8 @@ def sse_frame(envelope: bytes) -> bytes:
 
 
 async def sse_frames(
-    rpc_id: RpcId,
     subscription: Subscription,
+    encode: Callable[[Task | Update], bytes],
     *,
     ping_seconds: float,
     now: Callable[[], datetime],
@@ -72,15 +70,9 @@ async def sse_frames(
         while not subscription.is_over:
             occurrences = await subscription.next(ping_seconds)
             for occurrence in occurrences:
-                yield sse_frame(result_envelope(rpc_id, _encode(subscription, occurrence)))
+                yield sse_frame(encode(occurrence))
             if not occurrences:
                 yield f": ping - {now()}\r\n\r\n".encode()
     except Exception:
         # The status line is out: all that is left is to end the stream, and to say so here.
         logger.exception("a2a_server.sanic_app.stream_sse.error", task_id=subscription.task_id)
-
-
-def _encode(subscription: Subscription, occurrence: Occurrence) -> bytes:
-    if isinstance(occurrence, Task):
-        return encode_task(occurrence)
-    return encode_update(subscription.task_id, subscription.context_id, occurrence)

@@ -1,7 +1,7 @@
 """The orchestrator's bearer token, asked for before anything else is read (server.md AUTH)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isnan
 from typing import TypeAlias, TypeGuard
@@ -14,9 +14,10 @@ from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
 from mock_server.project.endpoints import KEY_ALGORITHMS, JwtAuth
-from mock_server.web.rpc import AUTHORIZED_UNTIL
+from mock_server.web.rpc import RpcHandler
 from mock_server.wire import jsonrpc
 from mock_server.wire.jsonrpc import error_envelope
+from mock_server.wire.operations import CallContext
 
 logger = get_logger("a2a_server")
 
@@ -120,34 +121,37 @@ def _judged(claims: Mapping[str, Json], now: float) -> Verdict:
     return Authorized(times["exp"])
 
 
-class Guarded:
-    """`app` behind the check; `refusal` is the body of a 401."""
-
-    def __init__(self, app: ASGIApp, check: TokenCheck, refusal: bytes, media_type: str) -> None:
-        self._app = app
-        self._check = check
-        self._refusal = refusal
-        self._media_type = media_type
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match self._check(Headers(scope=scope)):
-            case Rejected(reason=reason):
-                logger.warning(
-                    "a2a_server.sanic_app.auth_rejected", path=scope["path"], reason=reason
-                )
-                answer = Response(self._refusal, UNAUTHORIZED, CHALLENGE, self._media_type)
-                await answer(scope, receive, send)
-            case Authorized(until=until):
-                await self._app({**scope, AUTHORIZED_UNTIL: until}, receive, send)
-
-
-def guarded(
-    rpc: ASGIApp, card: ASGIApp, auth: JwtAuth, now: Callable[[], datetime]
-) -> tuple[ASGIApp, ASGIApp]:
-    """Both behind one check; a call is refused in JSON-RPC, without an id (AUTH-1a)."""
-    check = TokenCheck(auth, now)
+def guarded_rpc(rpc: RpcHandler, check: TokenCheck) -> RpcHandler:
+    """`rpc` behind `check`; a call is refused in JSON-RPC, without an id (AUTH-1a)."""
     refusal = error_envelope(None, jsonrpc.unauthorized(), writes_null_id=True)
-    return (
-        Guarded(rpc, check, refusal, "application/json"),
-        Guarded(card, check, b"Unauthorized", "text/plain"),
-    )
+
+    async def handle(scope: Scope, receive: Receive, send: Send, context: CallContext) -> None:
+        match check(Headers(scope=scope)):
+            case Rejected(reason=reason):
+                await _refuse(scope["path"], reason, refusal, "application/json")(
+                    scope, receive, send
+                )
+            case Authorized(until=until):
+                await rpc(scope, receive, send, replace(context, authorized_until=until))
+
+    return handle
+
+
+def guarded_card(card: ASGIApp, check: TokenCheck) -> ASGIApp:
+    """`card` behind `check`."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        match check(Headers(scope=scope)):
+            case Rejected(reason=reason):
+                await _refuse(scope["path"], reason, b"Unauthorized", "text/plain")(
+                    scope, receive, send
+                )
+            case Authorized():
+                await card(scope, receive, send)
+
+    return handle
+
+
+def _refuse(path: str, reason: str, body: bytes, media_type: str) -> Response:
+    logger.warning("a2a_server.sanic_app.auth_rejected", path=path, reason=reason)
+    return Response(body, UNAUTHORIZED, CHALLENGE, media_type)

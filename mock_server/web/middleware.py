@@ -4,28 +4,34 @@ While no fault is armed a request costs its entry in the journal and nothing mor
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mock_server.faults.fault import ArmedFaults
 from mock_server.faults.matching import read_request
-from mock_server.faults.tampering import Handling, handling
+from mock_server.faults.tampering import handling
 from mock_server.web.faulty_answer import FaultyAnswer, Header
 from mock_server.web.journal import Exchange, Journal
-from mock_server.web.rpc import HANDLING
+from mock_server.web.rpc import RpcHandler
+from mock_server.wire.operations import CallContext
 
 ADMIN_PREFIX = "/__admin"
 WANTS_TRACE: Header = (b"x-mock-trace", b"1")
 TRACE_ID = b"x-mock-trace-id"
 
 
-class Edge:
-    """`has_trace` tells whether a turn is traced under an id."""
+class Middleware:
+    """In front of `app`; `context` is that of a call without faults, and without a trace.
+
+    `has_trace` reports whether a turn is traced under an id.
+    """
 
     def __init__(
         self,
-        app: ASGIApp,
+        app: RpcHandler,
+        context: CallContext,
         admin: ASGIApp,
         journal: Journal,
         faults: ArmedFaults,
@@ -35,6 +41,7 @@ class Edge:
         max_body_bytes: int,
     ) -> None:
         self._app = app
+        self._context = context
         self._admin = admin
         self._journal = journal
         self._faults = faults
@@ -52,7 +59,7 @@ class Edge:
             if self._faults or WANTS_TRACE in scope["headers"]:
                 await self._look_closer(exchange, scope, receive, send)
             else:
-                await self._app(scope, receive, exchange.says(send))
+                await self._app(scope, receive, exchange.says(send), self._context)
         finally:
             self._journal.close(exchange)
 
@@ -66,12 +73,10 @@ class Edge:
         exchange.faults = tuple(hit.fault_id for hit in fired)
         trace_id = f"trace-{exchange.number}" if WANTS_TRACE in scope["headers"] else None
         asked = handling(trace_id, (hit.effect for hit in fired))
-        if asked != Handling():
-            scope = {**scope, HANDLING: asked}
         answer = FaultyAnswer(
             fired, request, body, self._sleep, partial(self._trace_header, trace_id)
         )
-        app = _noting(self._app, exchange)
+        app = _noting(self._app, replace(self._context, handling=asked), exchange)
         await answer(app, scope, _replaying(heard, receive), _noting_status(send, exchange))
 
     def _trace_header(self, trace_id: str | None) -> tuple[Header, ...]:
@@ -108,7 +113,7 @@ def _replaying(heard: list[Message], receive: Receive) -> Receive:
     return again
 
 
-def _noting(app: ASGIApp, exchange: Exchange) -> ASGIApp:
+def _noting(app: RpcHandler, context: CallContext, exchange: Exchange) -> ASGIApp:
     """`app`, its answers kept as it gives them, whatever becomes of them on their way."""
 
     async def noting(scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,7 +121,7 @@ def _noting(app: ASGIApp, exchange: Exchange) -> ASGIApp:
             exchange.note_answer(message)
             await send(message)
 
-        await app(scope, receive, say)
+        await app(scope, receive, say, context)
 
     return noting
 

@@ -1,8 +1,10 @@
 """JSON-RPC over HTTP: `POST /`."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -11,14 +13,22 @@ from structlog.stdlib import get_logger
 from mock_server.errors import RpcError
 from mock_server.service.service import Service
 from mock_server.service.store import Subscription
-from mock_server.web import asgi
-from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
+from mock_server.web.asgi import (
+    SSE_HEADERS,
+    SSE_MEDIA_TYPE,
+    BodyTooLarge,
+    ClientGone,
+    read_body,
+    sse_frame,
+    sse_frames,
+)
 from mock_server.wire import jsonrpc
-from mock_server.wire.jsonrpc import RpcId, error_envelope, result_envelope
 from mock_server.wire.operations import (
+    Answer,
     Answered,
     BadCall,
     Call,
+    CallContext,
     CancelTask,
     DeletePushConfig,
     GetExtendedCard,
@@ -31,15 +41,6 @@ from mock_server.wire.operations import (
     SetPushConfig,
     Streamed,
     StreamMessage,
-    authorized,
-    handled,
-)
-from mock_server.wire.v0_3 import (
-    decode_call,
-    decode_strictly,
-    encode_push_config,
-    encode_push_configs,
-    with_history,
 )
 
 logger = get_logger("a2a_server")
@@ -48,15 +49,14 @@ OK = 200
 NO_CONTENT = 204
 CONFLICT = 409
 CONTENT_TOO_LARGE = 413
-# Where an application in front leaves, in the scope, when the caller's token expires.
-AUTHORIZED_UNTIL = "a2a_mock.authorized_until"
-# And what the admin API asks of the turn.
-HANDLING = "a2a_mock.handling"
 RETRY_AFTER = ((b"retry-after", b"1"),)
+
+RpcHandler: TypeAlias = Callable[[Scope, Receive, Send, CallContext], Awaitable[None]]
+"""An ASGI application that is told what surrounds the call."""
 
 
 class RpcEndpoint:
-    """An ASGI application for the one hot route; nothing stands between it and the server."""
+    """The one hot route; nothing stands between it and the server but what sets `context`."""
 
     def __init__(
         self,
@@ -67,113 +67,108 @@ class RpcEndpoint:
         now: Callable[[], datetime],
     ) -> None:
         self._service = service
-        self._profile = service.profile
-        self._decode = decode_strictly if service.profile.keeps_to_json_rpc else decode_call
         self._max_body_bytes = max_body_bytes
         self._ping_seconds = ping_seconds
         self._now = now
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, context: CallContext
+    ) -> None:
+        codec = context.codec
         try:
             body = await read_body(receive, self._max_body_bytes)
         except ClientGone:
             return
         except BodyTooLarge:
-            await _reply(send, self._error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
+            await _reply(send, codec.encode_error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
             return
-        match self._decode(body):
+        match codec.decode(body):
             case BadCall(is_notification=True):
                 await _stay_silent(send)
             case BadCall(id=rpc_id, error=error):
-                await _reply(send, self._error(rpc_id, error))
-            case Call(id=rpc_id, operation=operation, is_notification=is_notification):
-                if AUTHORIZED_UNTIL in scope:
-                    operation = authorized(operation, scope[AUTHORIZED_UNTIL])
-                if HANDLING in scope:
-                    operation = handled(operation, scope[HANDLING])
-                if is_notification:
-                    await self._heed(operation)
-                    await _stay_silent(send)
-                    return
+                await _reply(send, codec.encode_error(rpc_id, error))
+            case Call(is_notification=True, operation=operation):
+                await self._run_unanswered(operation, context)
+                await _stay_silent(send)
+            case Call() as call:
                 try:
-                    if isinstance(operation, StreamMessage | Resubscribe):
-                        response = await self._stream(rpc_id, operation)
+                    if isinstance(call.operation, StreamMessage | Resubscribe):
+                        response = await self._stream(call, call.operation, context)
                         await response(scope, receive, send)
                     else:
-                        await _reply(send, await self._answer(rpc_id, operation))
+                        await _reply(send, await self._reply_to(call, call.operation, context))
                 except jsonrpc.InFlight as conflict:
-                    await _reply(send, self._error(rpc_id, conflict), CONFLICT, RETRY_AFTER)
+                    refusal = codec.encode_error(call.id, conflict)
+                    await _reply(send, refusal, CONFLICT, RETRY_AFTER)
 
-    def _error(self, rpc_id: RpcId, error: RpcError) -> bytes:
-        return error_envelope(rpc_id, error, writes_null_id=self._profile.keeps_to_json_rpc)
-
-    async def _heed(self, operation: Operation) -> None:
-        """Do what nobody wants to hear of; a turn that it begins goes on by itself."""
+    async def _run_unanswered(self, operation: Operation, context: CallContext) -> None:
+        """Do what a notification asks for; a turn that it begins goes on by itself."""
         try:
             match operation:
                 case StreamMessage() | Resubscribe():
-                    await self._subscription(operation)
+                    await self._subscription(operation, context)
                 case SendMessage():
-                    await self._service.send(replace(operation, is_blocking=False))
+                    await self._service.send(replace(operation, is_blocking=False), context)
                 case _:
-                    await self._result(operation)
+                    await self._answer(operation, context)
         except Exception as error:
-            _told(error)
+            _as_rpc_error(error)
 
-    async def _answer(self, rpc_id: RpcId, operation: Answered) -> bytes:
+    async def _reply_to(self, call: Call, operation: Answered, context: CallContext) -> bytes:
         try:
-            return result_envelope(rpc_id, await self._result(operation))
+            return context.codec.encode_reply(call, await self._answer(operation, context))
         except jsonrpc.InFlight:
             raise
         except Exception as error:
-            return self._error(rpc_id, _told(error))
+            return context.codec.encode_error(call.id, _as_rpc_error(error))
 
-    async def _result(self, operation: Answered) -> bytes | None:
+    async def _answer(self, operation: Answered, context: CallContext) -> Answer:
+        service, codec = self._service, context.codec
         match operation:
-            case SendMessage(history_length=length):
-                return with_history((await self._service.send(operation)).encoded, length)
-            case GetTask(history_length=length):
-                return with_history(self._service.get(operation).encoded, length)
+            case SendMessage():
+                return (await service.send(operation, context)).encoded_by(codec)
+            case GetTask():
+                return service.get(operation, context).encoded_by(codec)
             case CancelTask():
-                return self._service.cancel(operation).encoded
-            case SetPushConfig(task_id=task_id):
-                return encode_push_config(task_id, await self._service.push.set(operation))
-            case GetPushConfig(task_id=task_id):
-                return encode_push_config(task_id, self._service.push.get(operation))
-            case ListPushConfigs(task_id=task_id):
-                return encode_push_configs(task_id, self._service.push.list(operation))
+                return service.cancel(operation, context).encoded_by(codec)
+            case SetPushConfig():
+                return await service.push.set(operation, context)
+            case GetPushConfig():
+                return service.push.get(operation)
+            case ListPushConfigs():
+                return service.push.list(operation)
             case DeletePushConfig():
-                self._service.push.delete(operation)
+                service.push.delete(operation)
                 return None
             case GetExtendedCard():
-                if self._profile.names_missing_extended_card:
+                if service.profile.names_missing_extended_card:
                     raise jsonrpc.extended_card_not_configured()
                 raise jsonrpc.no_extended_card()
 
-    async def _stream(self, rpc_id: RpcId, operation: Streamed) -> Response:
+    async def _stream(self, call: Call, operation: Streamed, context: CallContext) -> Response:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
+        codec = context.codec
         try:
-            subscription = await self._subscription(operation)
+            subscription = await self._subscription(operation, context)
         except jsonrpc.InFlight:
             raise
         except Exception as error:
-            only = asgi.sse_frame(self._error(rpc_id, _told(error)))
-            return Response(only, headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE)
-        frames = asgi.sse_frames(
-            rpc_id, subscription, ping_seconds=self._ping_seconds, now=self._now
-        )
-        return StreamingResponse(frames, headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE)
+            only = sse_frame(codec.encode_error(call.id, _as_rpc_error(error)))
+            return Response(only, headers=SSE_HEADERS, media_type=SSE_MEDIA_TYPE)
+        encode = partial(codec.encode_event, call, subscription.task_id, subscription.context_id)
+        frames = sse_frames(subscription, encode, ping_seconds=self._ping_seconds, now=self._now)
+        return StreamingResponse(frames, headers=SSE_HEADERS, media_type=SSE_MEDIA_TYPE)
 
-    async def _subscription(self, operation: Streamed) -> Subscription:
+    async def _subscription(self, operation: Streamed, context: CallContext) -> Subscription:
         match operation:
             case StreamMessage(turn=turn):
-                return await self._service.stream(turn)
+                return await self._service.stream(turn, context)
             case Resubscribe():
                 return self._service.resubscribe(operation)
 
 
-def _told(error: Exception) -> RpcError:
-    """What the client is told of `error`: nothing of what nobody foresaw (HTTP-5)."""
+def _as_rpc_error(error: Exception) -> RpcError:
+    """What the client sees of `error`: nothing of an unexpected one (HTTP-5)."""
     if isinstance(error, RpcError):
         return error
     logger.error("a2a_server.sanic_app.request.error", exc_info=error)

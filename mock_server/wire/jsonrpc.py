@@ -1,14 +1,15 @@
 """JSON-RPC 2.0: envelopes in the key order of a2a-sdk 0.3.26, and A2A's errors in its words."""
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
-from mock_server.tasks.json_text import encode_json
+from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.tasks.task import TaskState
+from mock_server.wire.operations import BadCall, RpcId
 
-RpcId: TypeAlias = str | int | float | None
+VERSION = "2.0"
 
 
 def readable_id(body: Json) -> RpcId:
@@ -20,6 +21,38 @@ def readable_id(body: Json) -> RpcId:
         case {"id": bool() as flag}:
             return int(flag)
         case {"id": str() | int() as rpc_id}:
+            return rpc_id
+        case _:
+            return None
+
+
+def read_envelope(body: bytes) -> tuple[RpcId, dict[str, Json]] | BadCall:
+    """A request's id and the whole of it, judged by JSON-RPC 2.0 (§4) alone.
+
+    A request without an id is a notification (§4.1).
+    """
+    try:
+        payload = parse_json(body)
+    except ValueError:
+        return BadCall(None, parse_error())
+    if not isinstance(payload, dict) or not _has_valid_id(payload):
+        return BadCall(None, invalid_request(None))
+    rpc_id = _id_of(payload)
+    if payload.get("jsonrpc") != VERSION or not isinstance(payload.get("method"), str):
+        return BadCall(rpc_id, invalid_request(None))
+    return rpc_id, payload
+
+
+def _has_valid_id(payload: Mapping[str, Json]) -> bool:
+    """A string, a number or null, if there is one."""
+    rpc_id = payload.get("id")
+    is_number = isinstance(rpc_id, int | float) and not isinstance(rpc_id, bool)
+    return rpc_id is None or isinstance(rpc_id, str) or is_number
+
+
+def _id_of(payload: Mapping[str, Json]) -> RpcId:
+    match payload:
+        case {"id": str() | int() | float() as rpc_id}:
             return rpc_id
         case _:
             return None

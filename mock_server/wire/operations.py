@@ -1,15 +1,19 @@
-"""What a client asks for, free of any protocol version's names."""
+"""What a client asks for, free of any protocol version's names, and the seam to the versions.
+
+A version is a `Codec`: it reads request bodies and writes all that answers them. What lies behind
+it, the service above all, knows operations and tasks only, and passes the codec on where bytes are
+kept or posted.
+"""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
 from mock_server.faults.tampering import AS_USUAL, Handling
 from mock_server.records import record
-from mock_server.tasks.task import Message, PushConfig
-from mock_server.wire.jsonrpc import RpcId
+from mock_server.tasks.task import Message, PushConfig, Task, Update
 
 
 @record
@@ -17,8 +21,6 @@ class SendMessage:
     """A turn.
 
     An empty `accepted_output_modes` accepts everything. `history_length` None is all of it.
-    `authorized_until` is when the caller's token expires, in seconds since the epoch; None never.
-    `handling` is what the admin API asks of it.
     """
 
     message: Message
@@ -27,8 +29,6 @@ class SendMessage:
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
     push_config: PushConfig | None = None
-    authorized_until: float | None = None
-    handling: Handling = AS_USUAL
 
 
 @record
@@ -86,33 +86,15 @@ PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | Del
 Answered: TypeAlias = SendMessage | GetTask | CancelTask | PushOperation | GetExtendedCard
 Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
-
-
-def handled(operation: Operation, handling: Handling) -> Operation:
-    """The operation, to be handled so; one that is no turn stays as it is."""
-    match operation:
-        case SendMessage():
-            return replace(operation, handling=handling)
-        case StreamMessage(turn=turn):
-            return StreamMessage(replace(turn, handling=handling))
-        case _:
-            return operation
-
-
-def authorized(operation: Operation, until: float | None) -> Operation:
-    """The operation, to begin before the caller's token expires at `until`."""
-    match operation:
-        case SendMessage():
-            return replace(operation, authorized_until=until)
-        case StreamMessage(turn=turn):
-            return StreamMessage(replace(turn, authorized_until=until))
-        case _:
-            return operation
+RpcId: TypeAlias = str | int | float | None
+EncodedTask: TypeAlias = bytes
+Answer: TypeAlias = EncodedTask | PushConfig | tuple[PushConfig, ...] | None
+"""What an operation came to: a task, one configuration or several, or nothing."""
 
 
 @record
 class Call:
-    """A JSON-RPC request that was understood; nobody waits for the answer to a notification."""
+    """A request that was understood; nobody waits for the answer to a notification."""
 
     id: RpcId
     operation: Operation
@@ -126,3 +108,54 @@ class BadCall:
     id: RpcId
     error: RpcError
     is_notification: bool = False
+
+
+class Codec(Protocol):
+    """One version of A2A: bytes to calls, and everything that is sent back to bytes.
+
+    An `EncodedTask` is what this codec's `encode_task` wrote.
+    """
+
+    def decode(self, body: bytes) -> Call | BadCall:
+        """Read one request."""
+        ...
+
+    def encode_reply(self, call: Call, answer: Answer) -> bytes:
+        """The whole reply to `call`, a task with as much history as it asks for."""
+        ...
+
+    def encode_event(
+        self, call: Call, task_id: str, context_id: str, event: Task | Update
+    ) -> bytes:
+        """One event of the stream that answers `call`, without its SSE frame."""
+        ...
+
+    def encode_error(self, rpc_id: RpcId, error: RpcError) -> bytes:
+        """The whole reply for `error`."""
+        ...
+
+    def encode_task(self, task: Task) -> EncodedTask:
+        """The task as it is kept once it has settled."""
+        ...
+
+    def decode_task(self, encoded: EncodedTask) -> Task:
+        """The task that `encode_task` wrote."""
+        ...
+
+    def encode_push(self, task: Task) -> bytes:
+        """The body of a push notification."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What surrounds a call, beside what it asks for.
+
+    `codec` is the version that the caller speaks: a task is kept and posted as it writes it.
+    `authorized_until` is when the caller's token expires, in seconds since the epoch; None never.
+    `handling` is what faults and the admin API do to its turn, the id of its trace included.
+    """
+
+    codec: Codec
+    authorized_until: float | None = None
+    handling: Handling = AS_USUAL

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mock_server.dialogue.model import Json
+from mock_server.errors import RpcError
 from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.tasks.task import (
     Artifact,
@@ -32,18 +33,21 @@ from mock_server.tasks.task import (
     Update,
 )
 from mock_server.wire import jsonrpc
-from mock_server.wire.jsonrpc import RpcId, readable_id
+from mock_server.wire.jsonrpc import readable_id
 from mock_server.wire.operations import (
+    Answer,
     BadCall,
     Call,
     CancelTask,
     DeletePushConfig,
+    EncodedTask,
     GetExtendedCard,
     GetPushConfig,
     GetTask,
     ListPushConfigs,
     Operation,
     Resubscribe,
+    RpcId,
     SendMessage,
     SetPushConfig,
     StreamMessage,
@@ -52,6 +56,8 @@ from mock_server.wire.operations import (
 # A larger body, or one with more mistakes, gets its error without an echo of what it sent.
 ECHOED_BYTES = 64 * 1024
 LISTED_PROBLEMS = 1000
+# The models of the SDK ask for an id, of kinds that they know.
+STANDS_FOR_ANY_ID = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,42 @@ class Method:
 
     request: type[BaseModel]
     operation: Callable[[Any], Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class V03:
+    """The codec of A2A 0.3.
+
+    `keeps_to_json_rpc`: JSON-RPC 2.0 to the letter, where the SDK departs from it (HTTP-5a).
+    """
+
+    keeps_to_json_rpc: bool = False
+
+    def decode(self, body: bytes) -> Call | BadCall:
+        return decode_strictly(body) if self.keeps_to_json_rpc else decode_call(body)
+
+    def encode_reply(self, call: Call, answer: Answer) -> bytes:
+        return jsonrpc.result_envelope(call.id, _result(call.operation, answer))
+
+    def encode_event(
+        self, call: Call, task_id: str, context_id: str, event: Task | Update
+    ) -> bytes:
+        is_task = isinstance(event, Task)
+        encoded = encode_task(event) if is_task else encode_update(task_id, context_id, event)
+        return jsonrpc.result_envelope(call.id, encoded)
+
+    def encode_error(self, rpc_id: RpcId, error: RpcError) -> bytes:
+        return jsonrpc.error_envelope(rpc_id, error, writes_null_id=self.keeps_to_json_rpc)
+
+    def encode_task(self, task: Task) -> EncodedTask:
+        return encode_task(task)
+
+    def decode_task(self, encoded: EncodedTask) -> Task:
+        return decode_task(encoded)
+
+    def encode_push(self, task: Task) -> bytes:
+        """The task itself."""
+        return encode_task(task)
 
 
 def decode_call(body: bytes) -> Call | BadCall:
@@ -72,6 +114,17 @@ def decode_call(body: bytes) -> Call | BadCall:
     except ValueError:
         return BadCall(None, jsonrpc.parse_error())
     return decode_request(payload, echoes=len(body) <= ECHOED_BYTES)
+
+
+def decode_strictly(body: bytes) -> Call | BadCall:
+    """As `decode_call`, with the envelope judged by JSON-RPC itself."""
+    envelope = jsonrpc.read_envelope(body)
+    if isinstance(envelope, BadCall):
+        return envelope
+    rpc_id, payload = envelope
+    known = payload if isinstance(rpc_id, str | int) else {**payload, "id": STANDS_FOR_ANY_ID}
+    decoded = decode_request(known, echoes=len(body) <= ECHOED_BYTES)
+    return replace(decoded, id=rpc_id, is_notification="id" not in payload)
 
 
 def decode_request(payload: Json, *, echoes: bool) -> Call | BadCall:
@@ -236,6 +289,18 @@ def _authentication(authentication: PushAuthentication) -> Json:
     )
 
 
+def _result(operation: Operation, answer: Answer) -> bytes | None:
+    match operation, answer:
+        case SendMessage(history_length=length) | GetTask(history_length=length), bytes():
+            return with_history(answer, length)
+        case SetPushConfig(task_id=task_id) | GetPushConfig(task_id=task_id), PushConfig():
+            return encode_push_config(task_id, answer)
+        case ListPushConfigs(task_id=task_id), tuple():
+            return encode_push_configs(task_id, answer)
+        case _:
+            return answer if isinstance(answer, bytes) else None
+
+
 def encode_task(task: Task) -> bytes:
     return encode_json(
         _without_nulls(
@@ -387,39 +452,3 @@ def _read_part(part: types.TextPart | types.FilePart | types.DataPart) -> Part:
 
 def _tuple(items: list[str] | None) -> tuple[str, ...] | None:
     return None if items is None else tuple(items)
-
-
-VERSION = "2.0"
-# The models of the SDK ask for an id, of kinds that they know.
-STANDS_FOR_ANY_ID = 0
-
-
-def decode_strictly(body: bytes) -> Call | BadCall:
-    """Read one request; a request without an id is a notification (JSON-RPC 2.0 §4, §4.1)."""
-    try:
-        payload = parse_json(body)
-    except ValueError:
-        return BadCall(None, jsonrpc.parse_error())
-    if not isinstance(payload, dict) or not _has_valid_id(payload):
-        return BadCall(None, jsonrpc.invalid_request(None))
-    rpc_id = _id_of(payload)
-    if payload.get("jsonrpc") != VERSION or not isinstance(payload.get("method"), str):
-        return BadCall(rpc_id, jsonrpc.invalid_request(None))
-    known = payload if isinstance(rpc_id, str | int) else {**payload, "id": STANDS_FOR_ANY_ID}
-    decoded = decode_request(known, echoes=len(body) <= ECHOED_BYTES)
-    return replace(decoded, id=rpc_id, is_notification="id" not in payload)
-
-
-def _has_valid_id(payload: Mapping[str, Json]) -> bool:
-    """A string, a number or null, if there is one."""
-    rpc_id = payload.get("id")
-    is_number = isinstance(rpc_id, int | float) and not isinstance(rpc_id, bool)
-    return rpc_id is None or isinstance(rpc_id, str) or is_number
-
-
-def _id_of(payload: Mapping[str, Json]) -> RpcId:
-    match payload:
-        case {"id": str() | int() | float() as rpc_id}:
-            return rpc_id
-        case _:
-            return None

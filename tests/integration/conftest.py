@@ -33,7 +33,7 @@ from mock_server.push.notifier import Notifier
 from mock_server.service.agent_version import AgentVersion
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.web.app import Page, Site, create_app, status
+from mock_server.web.app import App, Page, Site, status
 from mock_server.web.http_server import Server, bind, port_of
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ async def _serving(
         ready = asyncio.Event()
         agent = AgentVersion(assistant, run_action)
         async with Service(agent, runtime, ServiceSettings(**settings), notifier) as service:
-            server = Server(create_app(service, site, runtime.now), ready.set)
+            server = Server(App(service, site, runtime.now), ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             await ready.wait()
             try:

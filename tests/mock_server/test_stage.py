@@ -19,7 +19,10 @@ from mock_server.service.service import Service, ServiceSettings
 from mock_server.stage import Stage
 from mock_server.tasks.task import Message, Role, TextPart
 from mock_server.web.app import Page, status
-from mock_server.wire.operations import SendMessage
+from mock_server.wire.operations import CallContext, SendMessage
+from mock_server.wire.v0_3 import V03
+
+CALL = CallContext(V03())
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("CARD-7", "TURN-8")]
 
@@ -55,7 +58,7 @@ class Theatre:
 
     async def is_ready(self) -> bool:
         message = Message("m", Role.USER, (TextPart("hi"),))
-        task = (await self.service.send(SendMessage(message))).task
+        task = (await self.service.send(SendMessage(message), CALL)).task
         return "not ready" not in repr(task.status.message)
 
 

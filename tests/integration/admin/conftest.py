@@ -26,7 +26,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.web.admin_handlers import ModelSwitch
-from mock_server.web.app import Page, Site, arm_faults, create_app, with_backstage
+from mock_server.web.app import App, Page, Site, arm_faults, with_backstage
 from mock_server.web.http_server import Server, bind, port_of
 
 CHUNKS = ("Your ", "fee ", "is ", "2 %.")
@@ -118,7 +118,7 @@ async def _serving(
             Service(agent, runtime, settings, notifier if pushes else None, events) as service,
         ):
             app = with_backstage(
-                create_app(service, site, runtime.now),
+                App(service, site, runtime.now),
                 service,
                 replace(runtime, sleep=mock.sleep_for_fault),
                 armed,

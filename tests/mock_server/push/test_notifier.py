@@ -30,6 +30,7 @@ from mock_server.push.notifier import (
 )
 from mock_server.push.policy import Address, Destination, Guard, UrlPolicy
 from mock_server.tasks.task import PushAuthentication, PushConfig, Status, Task, TaskState
+from mock_server.wire.v0_3 import encode_task
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ class Lab:
 
 def tell(lab: Lab, notifier: Notifier, *states: TaskState, task_id: str = "t") -> None:
     for state in states:
-        notifier.notify(Task(task_id, "ctx", Status(state)), lab.encode)
+        notifier.notify(Task(task_id, "ctx", Status(state)))
 
 
 WHOLE_TURN = (TaskState.SUBMITTED, TaskState.WORKING, TaskState.COMPLETED)
@@ -94,8 +95,8 @@ async def test_every_transition_is_posted_in_order_to_every_callback() -> None:
     async with lab.open() as notifier:
         checked = await notifier.check(HOOK)
         assert checked.host == "hooks.example"
-        assert notifier.register("t", checked).id == "t"
-        notifier.register("t", await notifier.check(PushConfig(HOOK.url, "second")))
+        assert notifier.register("t", checked, lab.encode).id == "t"
+        notifier.register("t", await notifier.check(PushConfig(HOOK.url, "second")), lab.encode)
         tell(lab, notifier, *WHOLE_TURN)
         tell(lab, notifier, *WHOLE_TURN, task_id="nobody")
         await notifier.drain(10)
@@ -111,7 +112,7 @@ async def test_authorization_is_sent_or_not(sends_authorization: bool) -> None:
     lab = Lab()
     config = PushConfig(HOOK.url, authentication=PushAuthentication(("Bearer",), "c"))
     async with lab.open(sends_authorization=sends_authorization) as notifier:
-        notifier.register("t", await notifier.check(config))
+        notifier.register("t", await notifier.check(config), lab.encode)
         tell(lab, notifier, TaskState.COMPLETED)
         await notifier.drain(10)
     (headers, _), *_ = lab.sent
@@ -122,7 +123,7 @@ async def test_authorization_is_sent_or_not(sends_authorization: bool) -> None:
 async def test_url_is_judged_again_before_each_post(caplog: pytest.LogCaptureFixture) -> None:
     lab = Lab()
     async with lab.open() as notifier:
-        notifier.register("t", await notifier.check(HOOK))
+        notifier.register("t", await notifier.check(HOOK), lab.encode)
         tell(lab, notifier, TaskState.WORKING)
         await notifier.drain(10)
         lab.address = "127.0.0.1"
@@ -146,7 +147,7 @@ async def test_removed_and_forgotten_callbacks_hear_nothing() -> None:
     lab = Lab()
     async with lab.open() as notifier:
         for task_id in ("removed", "forgotten", "cleared"):
-            notifier.register(task_id, await notifier.check(HOOK))
+            notifier.register(task_id, await notifier.check(HOOK), lab.encode)
         assert [config.id for config in notifier.configs("removed")] == ["removed"]
         notifier.remove("removed", "removed")
         notifier.forget("forgotten")
@@ -168,7 +169,7 @@ async def post_with(tampering: Tampering, at: TaskState = TaskState.WORKING) -> 
         return tampering if delivery.state is at else Tampering()
 
     async with lab.open(tamper) as notifier:
-        notifier.register("t", await notifier.check(HOOK))
+        notifier.register("t", await notifier.check(HOOK), lab.encode)
         tell(lab, notifier, *WHOLE_TURN)
         await notifier.drain(10)
     assert seen == [Delivery("t", "ctx", state) for state in WHOLE_TURN]
@@ -202,7 +203,7 @@ async def test_faults_tamper_with_a_notification(tampering: Tampering, bodies: s
 async def test_held_notification_is_not_kept_for_ever() -> None:
     lab = Lab()
     async with lab.open(lambda _: Tampering(is_held=True)) as notifier:
-        notifier.register("t", await notifier.check(HOOK))
+        notifier.register("t", await notifier.check(HOOK), lab.encode)
         tell(lab, notifier, TaskState.WORKING)
         await notifier.drain(10)
     assert lab.bodies == ["working"]
@@ -215,7 +216,7 @@ def urls(registrations: Registrations, task_id: str) -> list[str]:
 @pytest.mark.req("PUSH-1")
 def test_configuration_without_an_id_has_the_tasks() -> None:
     registrations = Registrations()
-    added = registrations.add("t", PushConfig("http://a/"), "a")
+    added = registrations.add("t", PushConfig("http://a/"), "a", encode_task)
     assert added.config.id == added.config_id == "t"
     assert registrations.of("t") == (added,)
 
@@ -224,15 +225,15 @@ def test_configuration_without_an_id_has_the_tasks() -> None:
 def test_same_id_is_replaced_and_others_stay_in_order() -> None:
     registrations = Registrations()
     for url, config_id in (("http://a/", "1"), ("http://b/", "2"), ("http://c/", "1")):
-        registrations.add("t", PushConfig(url, config_id), "h")
+        registrations.add("t", PushConfig(url, config_id), "h", encode_task)
     assert urls(registrations, "t") == ["http://b/", "http://c/"]
     assert urls(registrations, "u") == []
 
 
 def test_removed_configuration_is_gone() -> None:
     registrations = Registrations()
-    registrations.add("t", PushConfig("http://a/", "1"), "h")
-    registrations.add("t", PushConfig("http://b/", "2"), "h")
+    registrations.add("t", PushConfig("http://a/", "1"), "h", encode_task)
+    registrations.add("t", PushConfig("http://b/", "2"), "h", encode_task)
     for config_id, left in (("nope", 2), ("1", 1), ("1", 1), ("2", 0), ("2", 0)):
         registrations.remove("t", config_id)
         assert len(registrations.of("t")) == left
@@ -240,7 +241,7 @@ def test_removed_configuration_is_gone() -> None:
 
 def test_forgotten_task_has_none() -> None:
     registrations = Registrations()
-    registrations.add("t", PushConfig("http://a/"), "h")
+    registrations.add("t", PushConfig("http://a/"), "h", encode_task)
     registrations.forget("t")
     registrations.forget("t")
     assert registrations.of("t") == ()
@@ -249,20 +250,20 @@ def test_forgotten_task_has_none() -> None:
 def test_task_has_room_for_so_many() -> None:
     registrations = Registrations()
     for number in range(MAX_CONFIGS_PER_TASK):
-        registrations.add("t", PushConfig("http://a/", f"{number}"), "h")
+        registrations.add("t", PushConfig("http://a/", f"{number}"), "h", encode_task)
     with pytest.raises(PushRefused):
-        registrations.add("t", PushConfig("http://a/", "more"), "h")
-    assert registrations.add("t", PushConfig("http://b/", "0"), "h")
-    assert registrations.add("u", PushConfig("http://b/"), "h")
+        registrations.add("t", PushConfig("http://a/", "more"), "h", encode_task)
+    assert registrations.add("t", PushConfig("http://b/", "0"), "h", encode_task)
+    assert registrations.add("u", PushConfig("http://b/"), "h", encode_task)
 
 
 def test_task_longest_unheard_of_gives_way() -> None:
     registrations = Registrations(max_tasks=2)
     for task_id in ("a", "b"):
-        registrations.add(task_id, PushConfig("http://a/"), "h")
+        registrations.add(task_id, PushConfig("http://a/"), "h", encode_task)
     assert registrations.touch("a")
     assert registrations.touch("nope") == ()
-    registrations.add("c", PushConfig("http://a/"), "h")
+    registrations.add("c", PushConfig("http://a/"), "h", encode_task)
     assert [bool(registrations.of(task_id)) for task_id in "abc"] == [True, False, True]
 
 
@@ -338,7 +339,7 @@ def test_configuration_shows_no_secret() -> None:
 
 
 def letter(body: bytes, task_id: str = "t", config_id: str = "c") -> Letter:
-    return Letter(Registration(task_id, PushConfig("http://x/", config_id), "h"), body)
+    return Letter(Registration(task_id, PushConfig("http://x/", config_id), "h", encode_task), body)
 
 
 FIRST, SECOND, THIRD, ELSEWHERE = letter(b"1"), letter(b"2"), letter(b"3"), letter(b"4", "u")
@@ -375,7 +376,7 @@ def test_held_letters_are_released_or_forgotten() -> None:
 
 
 def to(task_id: str, config_id: str = "c", host: str = "h") -> Registration:
-    return Registration(task_id, PushConfig("http://x/", config_id), host)
+    return Registration(task_id, PushConfig("http://x/", config_id), host, encode_task)
 
 
 @dataclass

@@ -14,7 +14,10 @@ from mock_server.service.agent_version import AgentVersion
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.tasks.task import Message, Role, TextPart
-from mock_server.wire.operations import SendMessage
+from mock_server.wire.operations import CallContext, SendMessage
+from mock_server.wire.v0_3 import V03
+
+CALL = CallContext(V03())
 
 DOMAIN = """
 slots: {recipient: {type: text}, amount: {type: float}}
@@ -57,7 +60,7 @@ async def test_finished_task_takes_no_more_than_it_may(contexts: str) -> None:
                 context_id = runtime.make_id() if contexts == "each its own" else "one for all"
                 said = (TextPart("send money to somebody"),)
                 message = Message(runtime.make_id(), Role.USER, said, context_id)
-                await service.send(SendMessage(message))
+                await service.send(SendMessage(message), CALL)
 
         tracemalloc.start()
         try:

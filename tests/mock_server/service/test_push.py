@@ -14,11 +14,15 @@ from mock_server.service.push import PushOperations
 from mock_server.service.store import Limits, LiveTask, TaskStore, snapshot
 from mock_server.tasks.task import PushConfig, Status, Task, TaskState
 from mock_server.wire.operations import (
+    CallContext,
     DeletePushConfig,
     GetPushConfig,
     ListPushConfigs,
     SetPushConfig,
 )
+from mock_server.wire.v0_3 import V03, encode_task
+
+CALL = CallContext(V03())
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +54,7 @@ async def errors_of(operations: PushOperations, task_id: str) -> list[tuple[int,
     """What each operation is answered with."""
     found: list[tuple[int, str]] = []
     with pytest.raises(RpcError) as caught:
-        await operations.set(SetPushConfig(task_id, HOOK))
+        await operations.set(SetPushConfig(task_id, HOOK), CALL)
     found.append((caught.value.code, caught.value.message))
     for ask in (
         lambda: operations.get(GetPushConfig(task_id)),
@@ -99,8 +103,8 @@ async def test_unknown_task_has_no_configurations() -> None:
 @pytest.mark.req("PUSH-1", "HTTP-6")
 async def test_configurations_are_set_found_listed_and_deleted() -> None:
     async with open_operations() as operations:
-        assert await operations.set(SetPushConfig("t", HOOK)) == HOOK
-        nameless = await operations.set(SetPushConfig("t", PushConfig(HOOK.url)))
+        assert await operations.set(SetPushConfig("t", HOOK), CALL) == HOOK
+        nameless = await operations.set(SetPushConfig("t", PushConfig(HOOK.url)), CALL)
         assert nameless.id == "t"
         assert operations.list(ListPushConfigs("t")) == (HOOK, nameless)
         operations.delete(DeletePushConfig("t", "p"))
@@ -122,7 +126,7 @@ async def test_sdk_returns_the_first_configuration_whatever_its_id(
 ) -> None:
     async with open_operations(profile) as operations:
         for config_id in ("p", "q"):
-            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, config_id)))
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, config_id)), CALL)
         assert operations.get(GetPushConfig("t", "q")).id == found
         assert operations.get(GetPushConfig("t")).id == "p"
 
@@ -135,7 +139,7 @@ async def test_refused_configuration_is_invalid_params(caplog: pytest.LogCapture
             with pytest.raises(RpcError) as caught:
                 await operations.check(config)
             with pytest.raises(RpcError) as again:
-                await operations.set(SetPushConfig("t", config))
+                await operations.set(SetPushConfig("t", config), CALL)
             assert caught.value.code == again.value.code == -32602
             assert caught.value.message == again.value.message
             assert "127.0.0.1" not in caught.value.message
@@ -148,9 +152,9 @@ async def test_refused_configuration_is_invalid_params(caplog: pytest.LogCapture
 async def test_one_configuration_too_many_is_invalid_params() -> None:
     async with open_operations() as operations:
         for number in range(MAX_CONFIGS_PER_TASK):
-            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, f"{number}")))
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, f"{number}")), CALL)
         with pytest.raises(RpcError) as caught:
-            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, "more")))
+            await operations.set(SetPushConfig("t", PushConfig(HOOK.url, "more")), CALL)
         assert caught.value.code == -32602
 
 
@@ -158,7 +162,7 @@ async def test_configurations_are_forgotten_with_their_task() -> None:
     async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
         tasks = TaskStore(Limits(60, max_count=1), lambda: 0.0, notifier.forget)
         for task_id in ("t", "u"):
-            notifier.register(task_id, await notifier.check(HOOK))
-            tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED))))
+            notifier.register(task_id, await notifier.check(HOOK), encode_task)
+            tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED)), V03()))
         assert notifier.configs("t") == ()
         assert notifier.configs("u") == (HOOK,)

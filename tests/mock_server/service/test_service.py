@@ -33,7 +33,10 @@ from mock_server.tasks.task import (
     TextPart,
 )
 from mock_server.wire.jsonrpc import InFlight
-from mock_server.wire.operations import CancelTask, GetTask, Resubscribe, SendMessage
+from mock_server.wire.operations import CallContext, CancelTask, GetTask, Resubscribe, SendMessage
+from mock_server.wire.v0_3 import V03
+
+CALL = CallContext(V03())
 
 DOMAIN = """
 slots:
@@ -160,7 +163,7 @@ class Lab:
         )
 
     async def send(self, turn: SendMessage) -> Task:
-        return (await self.service.send(turn)).task
+        return (await self.service.send(turn, CALL)).task
 
     async def say(self, text: str, context: str = "c1") -> Task:
         return await self.send(self.turn(text, context=context))
@@ -173,10 +176,10 @@ class Lab:
         return begun
 
     def get(self, task: Task) -> Task:
-        return self.service.get(GetTask(task.id)).task
+        return self.service.get(GetTask(task.id), CALL).task
 
     def cancel(self, task: Task) -> Task:
-        return self.service.cancel(CancelTask(task.id)).task
+        return self.service.cancel(CancelTask(task.id), CALL).task
 
 
 @asynccontextmanager
@@ -329,9 +332,9 @@ async def test_one_contexts_messages_run_in_order_of_arrival() -> None:
 async def test_repeated_message_is_answered_with_the_same_bytes() -> None:
     async with open_lab() as lab:
         message = lab.turn("send money")
-        first = await lab.service.send(message)
+        first = await lab.service.send(message, CALL)
         await lab.say("Joe")
-        again = await lab.service.send(message)
+        again = await lab.service.send(message, CALL)
         assert again.encoded == first.encoded
         assert text_of(await lab.say("7")).startswith("Sent 7.0 to Joe.")
 
@@ -341,8 +344,8 @@ async def test_repeated_message_on_a_stream_has_its_last_event() -> None:
     async with open_lab() as lab:
         message = lab.turn("explain the fees")
         lab.hands.let_go.set()
-        first = await rest_of(await lab.service.stream(message))
-        again = await rest_of(await lab.service.stream(message))
+        first = await rest_of(await lab.service.stream(message, CALL))
+        again = await rest_of(await lab.service.stream(message, CALL))
         assert again == first[-1:]
 
 
@@ -369,7 +372,7 @@ async def test_repeat_of_a_message_in_flight_conflicts(caplog: pytest.LogCapture
     async with open_lab() as lab:
         message = lab.turn("check the account", message_id="m")
         await lab.start(message)
-        for repeat in (lab.service.send(message), _streamed(lab, message)):
+        for repeat in (lab.service.send(message, CALL), _streamed(lab, message)):
             with pytest.raises(InFlight) as caught:
                 await repeat
             assert caught.value.code == -32600
@@ -383,7 +386,7 @@ async def test_repeat_of_a_message_in_flight_conflicts(caplog: pytest.LogCapture
 
 
 async def _streamed(lab: Lab, message: SendMessage) -> list[Occurrence]:
-    return await rest_of(await lab.service.stream(message))
+    return await rest_of(await lab.service.stream(message, CALL))
 
 
 @pytest.mark.req("TURN-5")
@@ -392,7 +395,7 @@ async def test_only_one_of_many_simultaneous_repeats_runs() -> None:
         message = lab.turn("check the account")
         lab.hands.let_go.set()
         outcomes = await asyncio.gather(
-            *(lab.service.send(message) for _ in range(20)), return_exceptions=True
+            *(lab.service.send(message, CALL) for _ in range(20)), return_exceptions=True
         )
         assert sum(isinstance(outcome, Snapshot) for outcome in outcomes) == 1
         assert sum(isinstance(outcome, InFlight) for outcome in outcomes) == 19
@@ -495,8 +498,8 @@ async def test_unknown_task_is_not_found() -> None:
     async with open_lab() as lab:
         service = lab.service
         for ask in (
-            lambda: service.cancel(CancelTask("nope")),
-            lambda: service.get(GetTask("nope")),
+            lambda: service.cancel(CancelTask("nope"), CALL),
+            lambda: service.get(GetTask("nope"), CALL),
             lambda: service.resubscribe(Resubscribe("nope")),
         ):
             with pytest.raises(RpcError) as caught:
@@ -507,7 +510,7 @@ async def test_unknown_task_is_not_found() -> None:
 @pytest.mark.req("TURN-11")
 async def test_stream_of_a_plain_turn_is_its_last_update() -> None:
     async with open_lab() as lab:
-        seen = await rest_of(await lab.service.stream(lab.turn("send money")))
+        seen = await rest_of(await lab.service.stream(lab.turn("send money"), CALL))
         assert states(seen) == ["input_required"]
         assert isinstance(seen[0], StatusUpdate)
         assert seen[0].is_final
@@ -517,7 +520,7 @@ async def test_stream_of_a_plain_turn_is_its_last_update() -> None:
 async def test_streaming_action_shows_work_and_chunks() -> None:
     async with open_lab() as lab:
         lab.hands.let_go.set()
-        seen = await rest_of(await lab.service.stream(lab.turn("explain the fees")))
+        seen = await rest_of(await lab.service.stream(lab.turn("explain the fees"), CALL))
         assert states(seen) == ["working", "Your ", "fee.", "completed"]
         chunks = [update for update in seen if isinstance(update, ArtifactUpdate)]
         assert [(c.appends, c.is_last_chunk) for c in chunks] == [(False, False), (True, True)]
@@ -539,7 +542,7 @@ async def test_final_task_holds_the_assembled_artifact() -> None:
 async def test_stream_may_begin_with_the_submitted_task() -> None:
     settings = ServiceSettings(profile=Profile("a2a", streams_begin_with_task=True))
     async with open_lab(settings) as lab:
-        seen = await rest_of(await lab.service.stream(lab.turn("send money")))
+        seen = await rest_of(await lab.service.stream(lab.turn("send money"), CALL))
         assert states(seen) == ["submitted", "working", "input_required"]
         assert isinstance(seen[0], Task)
 
@@ -697,7 +700,7 @@ async def test_turn_without_a_model_fails_and_is_not_remembered(
         assert data_of(refused)["error_type"] == "agent_not_ready"
         assert lab.get(refused) == refused
         assert "a2a_server.rasa_a2a_agent_executor.execute.agent_not_ready" in caplog.text
-        streamed = await lab.service.stream(turn)
+        streamed = await lab.service.stream(turn, CALL)
         assert states(await rest_of(streamed)) == ["failed"]
         lab.service.load(agent)
         retried = await lab.send(turn)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mock_server.dialogue.assistant import Assistant
 from mock_server.service.store import Conversations, Limits, Snapshot, TtlCache
 from mock_server.tasks.task import TaskState
+from mock_server.wire.v0_3 import V03
 
 
 @dataclass
@@ -21,7 +22,7 @@ class Clock:
 
 
 def snapshot(task_id: str, size_bytes: int = 1) -> Snapshot:
-    return Snapshot(task_id, "c", TaskState.COMPLETED, b"x" * size_bytes)
+    return Snapshot(task_id, "c", TaskState.COMPLETED, b"x" * size_bytes, V03())
 
 
 def kept(shelf: TtlCache[str], *keys: str) -> str:

@@ -1,7 +1,8 @@
 """Bodies are read to their end, or given up."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from starlette.types import Message as AsgiMessage
@@ -10,6 +11,8 @@ from starlette.types import Receive
 from mock_server.service.store import LiveTask, Subscription
 from mock_server.tasks.task import Message, Role, Status, StatusUpdate, TaskState, submitted
 from mock_server.web.asgi import DRAINED_BYTES, BodyTooLarge, ClientGone, read_body, sse_frames
+from mock_server.wire.operations import Call, Resubscribe
+from mock_server.wire.v0_3 import V03
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +67,12 @@ def live_task() -> LiveTask:
     return LiveTask(submitted("t", "c", Message("m", Role.USER, ())))
 
 
+def frames(live: LiveTask, now: Callable[[], datetime]) -> AsyncIterator[bytes]:
+    call = Call("r1", Resubscribe("t"))
+    encode = partial(V03().encode_event, call, "t", "c")
+    return sse_frames(Subscription(live.task, live), encode, ping_seconds=0.001, now=now)
+
+
 def no_time() -> datetime:
     raise OSError("the clock has stopped")
 
@@ -71,7 +80,7 @@ def no_time() -> datetime:
 @pytest.mark.req("HTTP-7")
 async def test_comment_fills_the_silence_before_the_last_frame() -> None:
     live = live_task()
-    stream = sse_frames("r1", Subscription(live.task, live), ping_seconds=0.001, now=lambda: NOW)
+    stream = frames(live, lambda: NOW)
     assert await anext(stream) == b": ping - 2026-11-20 10:00:00+00:00\r\n\r\n"
     live.publish(StatusUpdate(Status(TaskState.COMPLETED, NOW), is_final=True))
     rest = [frame async for frame in stream]
@@ -82,6 +91,6 @@ async def test_comment_fills_the_silence_before_the_last_frame() -> None:
 @pytest.mark.req("LOG-1")
 async def test_stream_that_breaks_ends_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     live = live_task()
-    stream = sse_frames("r1", Subscription(live.task, live), ping_seconds=0.001, now=no_time)
+    stream = frames(live, no_time)
     assert [frame async for frame in stream] == []
     assert "a2a_server.sanic_app.stream_sse.error" in caplog.text

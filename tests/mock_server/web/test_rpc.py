@@ -14,7 +14,7 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.service.agent_version import AgentVersion
 from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.web.app import Page, Site, create_app
+from mock_server.web.app import App, Page, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ def no_action(_: str, __: DialogueState, ___: Story) -> Iterator[Progress]:
 
 async def post(method: str, runtime: Runtime) -> httpx.Response:
     async with Service(AgentVersion(Assistant(), no_action), runtime, ServiceSettings()) as service:
-        app = create_app(service, Site(Page({}), Page({})), runtime.now)
+        app = App(service, Site(Page({}), Page({})), runtime.now)
         transport = httpx.ASGITransport(app)
         message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
