@@ -15,6 +15,7 @@ ENVIRONMENTS = ROOT / ".venv" / "benchmarks"
 UNTRACED = {"OTEL_INSTRUMENTATION_A2A_SDK_ENABLED": "false"}
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 INSTALL_SECONDS = 300
+SERVED_BY = ("starlette", "uvicorn", "httptools", "uvloop")
 
 
 class Unavailable(Exception):
@@ -91,7 +92,7 @@ def _python_with(sdk: str) -> Path:
     """An interpreter with `sdk` and our own versions of what serves it, made once."""
     folder = ENVIRONMENTS / sdk.replace("==", "-")
     python = folder / "bin" / "python"
-    wanted = [f"{sdk}", *(f"{name}=={version(name)}" for name in ("starlette", "uvicorn"))]
+    wanted = [f"{sdk}", *(f"{name}=={version(name)}" for name in SERVED_BY)]
     stamp = folder / "installed"
     if not stamp.is_file() or stamp.read_text() != "\n".join(wanted):
         sys.stderr.write(f"making an environment with {sdk} …\n")

@@ -1,7 +1,6 @@
 """`a2a-mock serve`: a project as an A2A sub agent over HTTP."""
 
 import argparse
-import asyncio
 import os
 import socket
 import ssl
@@ -34,6 +33,7 @@ from mock_server.web.http_server import (
     Server,
     bind,
     port_of,
+    run_on_loop,
     serve_until_signal,
     tls_context,
     tune_gc,
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_CONFIGURATION
     try:
         with listener:
-            asyncio.run(_serve(settings, project, listener, tls))
+            run_on_loop(_serve(settings, project, listener, tls))
     except ActionServerFailed as error:
         complain(error)
         return EXIT_CONFIGURATION

@@ -1,4 +1,4 @@
-"""How every peer is served: the socket given, uvicorn set as the mock sets it."""
+"""How every peer is served: the socket given, uvicorn with httptools and uvloop as in the mock."""
 
 import socket
 import sys
@@ -19,6 +19,8 @@ def serve(make_app: Callable[[str], ASGIApp]) -> None:
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     config = uvicorn.Config(
         make_app(url),
+        http="httptools",
+        loop="uvloop",
         log_config=None,
         access_log=False,
         lifespan="off",

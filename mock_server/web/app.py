@@ -7,7 +7,7 @@ parameter."""
 import asyncio
 import hmac
 import random
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -74,10 +74,10 @@ class App:
         card: ASGIApp = site.card
         if site.auth:
             # PyJWT brings cryptography along, which most mocks do without.
-            from mock_server.web.auth import TokenCheck, guarded_card, guarded_rpc
+            from mock_server.web.auth import GuardedCard, TokenCheck, guarded_rpc
 
             check = TokenCheck(site.auth, now)
-            self._rpc, card = guarded_rpc(self._rpc, check), guarded_card(card, check)
+            self._rpc, card = guarded_rpc(self._rpc, check), GuardedCard(card, check)
         routes = [
             Route("/", self, methods=["POST"]),
             Route(CARD_PATH, card, methods=["GET"]),
@@ -89,13 +89,14 @@ class App:
             routes.append(Route("/model", model, methods=["PUT"]))
         self._rest = Starlette(routes=routes)
 
-    def __call__(
+    async def __call__(
         self, scope: Scope, receive: Receive, send: Send, context: CallContext | None = None
-    ) -> Awaitable[None]:
+    ) -> None:
         # Starlette's routing and middleware would cost a short turn a fifth of its time.
         if scope["path"] == RPC_PATH and scope["method"] == "POST":
-            return self._rpc(scope, receive, send, context or self.context)
-        return self._rest(scope, receive, send)
+            await self._rpc(scope, receive, send, context or self.context)
+        else:
+            await self._rest(scope, receive, send)
 
 
 class Page:

@@ -128,28 +128,29 @@ def guarded_rpc(rpc: RpcHandler, check: TokenCheck) -> RpcHandler:
     async def handle(scope: Scope, receive: Receive, send: Send, context: CallContext) -> None:
         match check(Headers(scope=scope)):
             case Rejected(reason=reason):
-                await _refuse(scope["path"], reason, refusal, "application/json")(
-                    scope, receive, send
-                )
+                answer = _refuse(scope["path"], reason, refusal, "application/json")
+                await answer(scope, receive, send)
             case Authorized(until=until):
                 await rpc(scope, receive, send, replace(context, authorized_until=until))
 
     return handle
 
 
-def guarded_card(card: ASGIApp, check: TokenCheck) -> ASGIApp:
-    """`card` behind `check`."""
+class GuardedCard:
+    """`card` behind `check`; Starlette takes a function for a handler of requests."""
 
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        match check(Headers(scope=scope)):
+    def __init__(self, card: ASGIApp, check: TokenCheck) -> None:
+        self._card = card
+        self._check = check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._card
+        match self._check(Headers(scope=scope)):
             case Rejected(reason=reason):
-                await _refuse(scope["path"], reason, b"Unauthorized", "text/plain")(
-                    scope, receive, send
-                )
+                answer = _refuse(scope["path"], reason, b"Unauthorized", "text/plain")
             case Authorized():
-                await card(scope, receive, send)
-
-    return handle
+                pass
+        await answer(scope, receive, send)
 
 
 def _refuse(path: str, reason: str, body: bytes, media_type: str) -> Response:

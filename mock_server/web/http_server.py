@@ -1,7 +1,8 @@
 """The HTTP server: its socket and certificate, uvicorn on them, its start and its clean stop.
 
 uvicorn raises a signal again after it has shut down, so that the process dies of it, and waits for
-connections only. The mock exits with 0 and waits for turns, which may have nobody connected."""
+connections only. The mock exits with 0 and waits for turns, which may have nobody connected.
+"""
 
 import asyncio
 import errno
@@ -10,24 +11,28 @@ import signal
 import socket
 import ssl
 import struct
-from collections.abc import Callable, Generator, MutableMapping
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mock_server.errors import StartError
 from mock_server.service.service import Service
 
 # Finished tasks are kept as bytes, so there is little garbage to look for.
 COLLECT_AFTER_ALLOCATIONS = 50_000
+BACKLOG = 2048
 DRAIN_SECONDS = 5
 # Answers to turns that were cut off still go out.
 CLOSE_SECONDS = DRAIN_SECONDS + 1
 KEEP_ALIVE_SECONDS = 65
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+TRANSPORT = "a2a_mock.transport"
+# on, 0 seconds: the connection ends with RST in place of FIN (socket(7), SO_LINGER)
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Server(uvicorn.Server):
@@ -38,7 +43,7 @@ class Server(uvicorn.Server):
     ) -> None:
         config = uvicorn.Config(
             app,
-            http=OpenHandedProtocol,
+            http=HttpProtocol,
             ws="none",
             log_config=None,
             access_log=False,
@@ -62,6 +67,20 @@ class Server(uvicorn.Server):
             self._when_ready()
 
 
+def run_on_loop(main: Coroutine[None, None, None]) -> None:
+    """Run `main` on uvloop where it is installed, else on asyncio's own loop."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(main)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
 async def serve_until_signal(server: Server, service: Service, listener: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM, then let the turns that run come to their end."""
     stopped = asyncio.Event()
@@ -80,31 +99,19 @@ async def _stop(server: Server, service: Service, stopped: asyncio.Event) -> Non
     await service.drain(DRAIN_SECONDS)
 
 
-KEY = "a2a_mock.transport"
-# on, 0 seconds: what is closed is not said goodbye to (socket(7), SO_LINGER)
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+class HttpProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP/1.1 by httptools; a request finds its transport in `scope["state"]`."""
 
-
-class OpenHandedProtocol(AutoHTTPProtocol):
-    """uvicorn's protocol; its requests find their transport in `scope["state"]`.
-
-    An answer goes out as a whole.
-    """
-
-    app_state: MutableMapping[str, object]
-
-    # asyncio gives the protocol of a stream a Transport, which its annotation leaves open.
-    def connection_made(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, transport: asyncio.Transport
-    ) -> None:
-        joined = JoinedWrites(transport)
-        self.app_state = {**self.app_state, KEY: joined}
-        super().connection_made(joined)
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self.app_state = {**self.app_state, TRANSPORT: transport}
+        super().connection_made(transport)
 
 
 async def reset_connection(scope: Scope, receive: Receive) -> None:
-    """Break the connection with a TCP reset; what is not sent yet is lost."""
-    transport = _transport(scope)
+    """Break the connection with a TCP reset, after what is written is sent."""
+    transport: asyncio.Transport = scope["state"][TRANSPORT]
+    # uvloop writes at the end of the loop's iteration; an abort drops what it has not written.
+    await asyncio.sleep(0)
     channel = transport.get_extra_info("socket")
     channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     transport.abort()
@@ -113,70 +120,15 @@ async def reset_connection(scope: Scope, receive: Receive) -> None:
 
 async def close_connection(scope: Scope, receive: Receive) -> None:
     """Send what is written, then close the connection although the answer is not complete."""
-    _transport(scope).close()
+    transport: asyncio.Transport = scope["state"][TRANSPORT]
+    transport.close()
     await _wait_until_gone(receive)
-
-
-def _transport(scope: Scope) -> asyncio.WriteTransport:
-    transport = scope["state"][KEY]
-    if not isinstance(transport, asyncio.WriteTransport):
-        raise TypeError(f"found {type(transport).__name__}, expected a transport")
-    return transport
 
 
 async def _wait_until_gone(receive: Receive) -> None:
     # uvicorn complains of an application that returns while the connection still stands.
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-class JoinedWrites(asyncio.Transport):
-    """`transport` as uvicorn uses it; what was written goes out before it closes."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        super().__init__()
-        self._transport = transport
-        self._call_soon = asyncio.get_running_loop().call_soon
-        self._written: list[bytes] = []
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        if not data:
-            return
-        if not self._written:
-            self._call_soon(self._hand_over)
-        self._written.append(bytes(data))
-
-    def _hand_over(self) -> None:
-        if self._written:
-            joined = b"".join(self._written)
-            self._written.clear()
-            self._transport.write(joined)
-
-    def close(self) -> None:
-        self._hand_over()
-        self._transport.close()
-
-    def abort(self) -> None:
-        self._hand_over()
-        self._transport.abort()
-
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
-
-    def is_reading(self) -> bool:
-        return self._transport.is_reading()
-
-    def pause_reading(self) -> None:
-        self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        self._transport.resume_reading()
-
-    def get_extra_info(self, name: str, default: object = None) -> object:
-        return self._transport.get_extra_info(name, default)
-
-
-BACKLOG = 2048
 
 
 def bind(interface: str, port: int) -> socket.socket:

@@ -142,6 +142,12 @@ class Limits(TypedDict, total=False):
 Serving: TypeAlias = Callable[..., AbstractAsyncContextManager[Mock]]
 
 
+@pytest.fixture
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """The loop that the mock serves on."""
+    return "asyncio", {"use_uvloop": True}
+
+
 @pytest.fixture(scope="session")
 def small_bank() -> Assistant:
     """The assistant of nearly all tests here: one question, one slow action, one that streams."""

@@ -1,6 +1,5 @@
-"""What is written in one step of the event loop goes out as one."""
+"""Certificates that are read, and those that are refused."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -18,49 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from mock_server.errors import StartError
-from mock_server.web.http_server import JoinedWrites, tls_context
-
-
-class Wire(asyncio.Transport):
-    """What comes of a transport."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[bytes | str] = []
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.seen.append(bytes(data))
-
-    def close(self) -> None:
-        self.seen.append("closed")
-
-    def abort(self) -> None:
-        self.seen.append("aborted")
-
-
-@pytest.mark.anyio
-async def test_head_and_body_go_out_together_and_the_next_answer_by_itself() -> None:
-    wire = Wire()
-    joined = JoinedWrites(wire)
-    for written in (b"head ", b"body", b""):
-        joined.write(written)
-    assert wire.seen == []
-    await asyncio.sleep(0)
-    joined.write(b"next")
-    await asyncio.sleep(0)
-    assert wire.seen == [b"head body", b"next"]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("end", ["closed", "aborted"])
-async def test_what_was_written_goes_out_before_the_end(end: str) -> None:
-    wire = Wire()
-    joined = JoinedWrites(wire)
-    joined.write(b"head ")
-    joined.write(b"half a bo")
-    (joined.close if end == "closed" else joined.abort)()
-    await asyncio.sleep(0)
-    assert wire.seen == [b"head half a bo", end]
+from mock_server.web.http_server import tls_context
 
 
 @pytest.fixture(scope="module")
