@@ -41,21 +41,23 @@ from mock_server.e2e.model import (
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import (
+    Fields,
     ListNode,
     MapNode,
     Node,
     ScalarNode,
     as_items,
-    as_json,
     as_map,
     as_text,
     as_texts,
+    fields_of,
     is_empty,
     mistyped,
     plain,
-    refuse_unknown_keys,
 )
 
+CLARIFICATION = "pattern_clarification"
+LISTEN = "action_listen"
 JUDGED = ("generative_response_is_relevant", "generative_response_is_grounded")
 SAYING_KEYS = ("utter_name", "text_matches", "buttons")
 FLOW_STEP_KEYS = ("flow_id", "flow_step_id")
@@ -118,18 +120,15 @@ def _flow_started(node: Node, found: Findings, key: str) -> Demands:
 
 
 def _flow_completed(node: Node, found: Findings, key: str) -> Demands:
-    flow_id, step_id = _flow_step(node, found, key)
-    yield FlowCompletes(flow_id, step_id), None
+    yield FlowCompletes(*_flow_step(node, found, key)), None
 
 
 def _flow_cancelled(node: Node, found: Findings, key: str) -> Demands:
-    flow_id, step_id = _flow_step(node, found, key)
-    yield FlowIsCancelled(flow_id, step_id), None
+    yield FlowIsCancelled(*_flow_step(node, found, key)), None
 
 
 def _clarification(node: Node, found: Findings, key: str) -> Demands:
-    flows, is_any = _choice(node, found, key)
-    yield ClarificationOffers(flows, is_any), None
+    yield ClarificationOffers(*_choice(node, found, key)), None
 
 
 def _action_executed(node: Node, found: Findings, key: str) -> Demands:
@@ -183,12 +182,12 @@ def _choice(node: Node, found: Findings, key: str) -> tuple[tuple[str, ...], boo
         return (_text(node, found, key),), False
     if isinstance(node, ListNode):
         return as_texts(node, found, key), False
-    refuse_unknown_keys(node, CHOICE_KEYS, found, key, UNKNOWN_KEY)
-    operator = as_text(node.entries.get("operator"), found, "operator") or "all"
+    choice = Fields(node, key, found)
+    choice.refuse_unknown(CHOICE_KEYS, UNKNOWN_KEY)
+    operator, flow_ids = choice.text("operator") or "all", choice.texts("flow_ids")
     if operator not in {"any", "all"}:
         text = f"operator: found {operator!r}, expected any or all"
-        found.error(node.place("operator"), "e2e.operator", text)
-    flow_ids = as_texts(node.entries.get("flow_ids"), found, "flow_ids")
+        found.error(choice.at("operator"), "e2e.operator", text)
     if not flow_ids:
         found.error(node.location, "e2e.assertion", f"{key} names no flow_ids")
     return flow_ids, operator == "any"
@@ -198,9 +197,10 @@ def _flow_step(node: Node, found: Findings, key: str) -> tuple[str, str | None]:
     """A flow and perhaps a step of it; the flow's id may stand alone."""
     if not isinstance(node, MapNode):
         return _text(node, found, key), None
-    refuse_unknown_keys(node, FLOW_STEP_KEYS, found, key, UNKNOWN_KEY)
-    flow_id = _text(node.entries.get("flow_id"), found, f"flow_id of {key}", node.location)
-    return flow_id, as_text(node.entries.get("flow_step_id"), found, "flow_step_id")
+    step = Fields(node, key, found)
+    step.refuse_unknown(FLOW_STEP_KEYS, UNKNOWN_KEY)
+    flow_id = _text(step.get("flow_id"), found, f"flow_id of {key}", node.location)
+    return flow_id, step.text("flow_step_id")
 
 
 def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, SlotChange]]:
@@ -209,30 +209,23 @@ def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, 
         if not isinstance(item, MapNode) or "name" not in item.entries:
             yield from read_slot_changes(item, found, key)
             continue
-        refuse_unknown_keys(item, ("name", "value"), found, key, UNKNOWN_KEY)
+        change = Fields(item, key, found)
+        change.refuse_unknown(("name", "value"), UNKNOWN_KEY)
         name = _text(item.entries["name"], found, f"name of {key}")
-        value = item.entries.get("value")
-        has_value = value is not None
-        yield item.location, SlotChange(name, as_json(value), has_value)
+        yield item.location, SlotChange(name, change.json("value"), "value" in change)
 
 
 def _saying(node: Node, found: Findings, key: str) -> Saying:
-    entries = as_map(node, found, key)
-    if entries is None:
+    said = fields_of(node, found, key)
+    if said is None or not said.node.entries:
         _refuse_nothing(node, found, key)
+    if said is None:
         return Saying()
-    refuse_unknown_keys(entries, SAYING_KEYS, found, key, UNKNOWN_KEY)
-    if not entries.entries:
-        _refuse_nothing(node, found, key)
-    get = entries.entries.get
-    pattern = as_text(get("text_matches"), found, "text_matches")
-    buttons = get("buttons")
-    _check_pattern(pattern, entries, found)
-    return Saying(
-        pattern=pattern,
-        response=as_text(get("utter_name"), found, "utter_name"),
-        buttons=None if buttons is None else tuple(_buttons(buttons, found)),
-    )
+    said.refuse_unknown(SAYING_KEYS, UNKNOWN_KEY)
+    pattern = said.text("text_matches")
+    _check_pattern(pattern, said)
+    buttons = tuple(_buttons(said)) if "buttons" in said else None
+    return Saying(pattern=pattern, response=said.text("utter_name"), buttons=buttons)
 
 
 def _refuse_nothing(node: Node, found: Findings, key: str) -> None:
@@ -240,25 +233,19 @@ def _refuse_nothing(node: Node, found: Findings, key: str) -> None:
     found.error(node.location, "e2e.assertion", text, f"give it {', '.join(SAYING_KEYS)}, or some")
 
 
-def _check_pattern(pattern: str | None, node: MapNode, found: Findings) -> None:
+def _check_pattern(pattern: str | None, said: Fields) -> None:
     try:
         re.compile(pattern or "")
     except re.error as error:
-        text = f"text_matches is no regular expression: {error}"
-        found.error(node.place("text_matches"), "e2e.text_matches", text)
+        text = f"text_matches is not a regular expression: {error}"
+        said.found.error(said.at("text_matches"), "e2e.text_matches", text)
 
 
-def _buttons(node: Node, found: Findings) -> Iterator[ExpectedButton]:
-    for item in as_items(node, found, "buttons"):
-        button = as_map(item, found, "a button")
-        if button is not None:
-            refuse_unknown_keys(button, BUTTON_KEYS, found, "a button", UNKNOWN_KEY)
-            title = _text(button.entries.get("title"), found, "title", button.location)
-            yield ExpectedButton(title, as_text(button.entries.get("payload"), found, "payload"))
-
-
-CLARIFICATION = "pattern_clarification"
-LISTEN = "action_listen"
+def _buttons(said: Fields) -> Iterator[ExpectedButton]:
+    for button in said.each("buttons", "a button"):
+        button.refuse_unknown(BUTTON_KEYS, UNKNOWN_KEY)
+        title = _text(button.get("title"), said.found, "title", button.node.location)
+        yield ExpectedButton(title, button.text("payload"))
 
 
 def unmet(

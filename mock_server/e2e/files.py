@@ -38,23 +38,29 @@ from mock_server.project.files import SUFFIXES, read_text
 from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 from mock_server.project.mock_file import read_test_stubs
 from mock_server.project.nodes import (
+    Fields,
     ListNode,
     MapNode,
     Node,
-    as_bool,
     as_items,
     as_map,
     as_text,
+    fields_of,
     mistyped,
     parse,
     plain,
-    refuse_unknown_keys,
-    warn_unknown_keys,
 )
 
 FOLDERS = ("tests", "e2e_tests")
 CONFTEST = "conftest.yml"
 CASE_SEPARATOR = "::"
+CASES = "test_cases"
+STUBS = "stub_custom_actions"
+FILE_KEYS = (CASES, "fixtures", "metadata", STUBS)
+CONFTEST_KEYS = ("fixtures", "llm_judge", "metadata")
+CASE_KEYS = ("test_case", "steps", "fixtures", "metadata")
+USER_KEYS = ("user", "metadata", "assertions", "assertion_order_enabled")
+CHECK_KEYS = ("bot", "utter", "slot_was_set", "slot_was_not_set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +151,6 @@ def _root(path: Path, found: Findings) -> Node | None:
     return None if text is None else parse(str(path), text, found)
 
 
-CASES = "test_cases"
-STUBS = "stub_custom_actions"
-FILE_KEYS = (CASES, "fixtures", "metadata", STUBS)
-CONFTEST_KEYS = ("fixtures", "llm_judge", "metadata")
-CASE_KEYS = ("test_case", "steps", "fixtures", "metadata")
-USER_KEYS = ("user", "metadata", "assertions", "assertion_order_enabled")
-CHECK_KEYS = ("bot", "utter", "slot_was_set", "slot_was_not_set")
-
-
 def is_test_file(root: Node | None) -> bool:
     """Whether the file claims to hold test cases; other YAML may lie beside them."""
     return isinstance(root, MapNode) and CASES in root.entries
@@ -161,37 +158,34 @@ def is_test_file(root: Node | None) -> bool:
 
 def read_conftest(root: Node | None, found: Findings) -> Named:
     """The fixtures that a `conftest.yml` gives to the tests of its folder and below."""
-    node = as_map(root, found, "conftest.yml")
-    if node is None:
+    file = fields_of(root, found, CONFTEST)
+    if file is None:
         return {}
-    warn_unknown_keys(node, CONFTEST_KEYS, found, "conftest.yml")
-    return _named(node.entries.get("fixtures"), "fixtures", found)
+    file.warn_unknown(CONFTEST_KEYS)
+    return _named(file, "fixtures")
 
 
 def read_case_file(root: Node, inherited: Named, found: Findings) -> CaseFile:
     """A test file; `inherited` are the fixtures of the conftest files above it."""
-    node = as_map(root, found, "a test file")
-    if node is None:
+    file = fields_of(root, found, "a test file")
+    if file is None:
         return CaseFile()
-    warn_unknown_keys(node, FILE_KEYS, found, "a test file")
-    get = node.entries.get
-    fixtures = {**inherited, **_named(get("fixtures"), "fixtures", found)}
-    metadata = _named(get("metadata"), "metadata", found)
-    mentions: list[Mention] = []
-    stubs = read_test_stubs(node, mentions, found)
-    reader = _CaseReader(fixtures, metadata, found)
-    cases = [case for item in as_items(get(CASES), found, CASES) if (case := reader.case(item))]
+    file.warn_unknown(FILE_KEYS)
+    found.taken_mentions()
+    stubs = read_test_stubs(file.node, found)
+    reader = _CaseReader({**inherited, **_named(file, "fixtures")}, _named(file, "metadata"), found)
+    cases = [case for item in file.items(CASES) if (case := reader.case(item))]
     _refuse_twins(cases, found)
-    mentions += _stubbed(stubs, cases, found)
+    _mention_stubbed(stubs, cases, found)
     stubbed = (replace(case, stubs=stubs_for_case(case.name, stubs)) for case in cases)
-    return CaseFile(tuple(stubbed), tuple(mentions))
+    return CaseFile(tuple(stubbed), found.taken_mentions())
 
 
-def _stubbed(stubs: Mapping[str, Stub], cases: list[Case], found: Findings) -> Iterator[Mention]:
+def _mention_stubbed(stubs: Mapping[str, Stub], cases: list[Case], found: Findings) -> None:
     """The actions that the file stubs; a stub for a case that it lacks stands for nothing."""
     names = {case.name for case in cases}
     for name, stub in stubs.items():
-        yield Mention(MentionKind.ACTION, action_of(name), stub.location, STUBS)
+        found.mention(MentionKind.ACTION, action_of(name), stub.location, STUBS)
         case = case_of(name)
         if case is not None and case not in names:
             text = f"{STUBS} names test case {case!r}, which this file lacks"
@@ -207,19 +201,17 @@ def _refuse_twins(cases: list[Case], found: Findings) -> None:
             found.error(case.location, "e2e.duplicate_case", text, "give each its own name")
 
 
-def _named(node: Node | None, what: str, found: Findings) -> Named:
+def _named(file: Fields, key: str) -> Named:
     """Fixtures or metadata: a list of `name: values`, where the values are a map or pairs."""
     named: dict[str, Values] = {}
-    entries = [node] if isinstance(node, MapNode) else as_items(node, found, what)
-    for item in entries:
-        group = as_map(item, found, f"an entry of {what}")
-        if group is None:
-            continue
-        for name, values in group.entries.items():
+    node = file.get(key)
+    for item in [node] if isinstance(node, MapNode) else as_items(node, file.found, key):
+        group = as_map(item, file.found, f"an entry of {key}")
+        for name, values in group.entries.items() if group else ():
             if name in named:
-                text = f"{what}: {name!r} occurs twice"
-                found.error(item.location, "e2e.duplicate_name", text, "remove one of the two")
-            named[name] = dict(_pairs(values, f"{what} {name!r}", found))
+                text = f"{key}: {name!r} occurs twice"
+                file.found.error(item.location, "e2e.duplicate_name", text, "remove one of the two")
+            named[name] = dict(_pairs(values, f"{key} {name!r}", file.found))
     return named
 
 
@@ -239,25 +231,25 @@ class _CaseReader:
         self._found = found
 
     def case(self, item: Node) -> Case | None:
-        node = as_map(item, self._found, "a test case")
-        name = as_text(node.entries.get("test_case"), self._found, "test_case") if node else None
-        if node is None or name is None:
+        fields = fields_of(item, self._found, "a test case")
+        name = fields.text("test_case") if fields else None
+        if fields is None or name is None:
             text = "a test case needs a name"
             self._found.error(item.location, "e2e.no_name", text, "write `test_case: …`")
             return None
-        refuse_unknown_keys(node, CASE_KEYS, self._found, f"test case {name!r}", UNKNOWN_KEY)
-        get = node.entries.get
-        steps = as_items(get("steps"), self._found, f"steps of {name!r}")
+        case = Fields(fields.node, f"test case {name!r}", self._found)
+        case.refuse_unknown(CASE_KEYS, UNKNOWN_KEY)
+        steps, place = case.items("steps"), case.node.location
         if not steps:
-            text = f"test case {name!r} has no steps"
-            self._found.error(node.location, "e2e.no_steps", text, "write `steps: [{user: …}]`")
-        metadata = self._one(get("metadata"), self._metadata, "metadata")
+            text = f"{case.what} has no steps"
+            self._found.error(place, "e2e.no_steps", text, "write `steps: [{user: …}]`")
+        metadata = self._one(case.get("metadata"), self._metadata, "metadata")
         opening, said = self._steps(steps, metadata)
-        return Case(name, node.location, said, opening, self._slots(get("fixtures")))
+        return Case(name, place, said, opening, self._slots(case))
 
-    def _slots(self, node: Node | None) -> tuple[tuple[str, Json], ...]:
+    def _slots(self, case: Fields) -> tuple[tuple[str, Json], ...]:
         slots: dict[str, Json] = {}
-        for item in as_items(node, self._found, "fixtures"):
+        for item in case.items("fixtures"):
             slots |= self._one(item, self._fixtures, "fixture")
         return tuple(slots.items())
 
@@ -277,32 +269,31 @@ class _CaseReader:
         opening: tuple[Expectation, ...] = ()
         said: list[UserStep] = []
         for item in items:
-            node = as_map(item, self._found, "a step")
-            if node is None:
+            step = fields_of(item, self._found, "a step")
+            if step is None:
                 continue
-            if "user" in node.entries:
-                said.append(self._user_step(node, metadata))
+            if "user" in step:
+                said.append(self._user_step(step, metadata))
                 continue
-            checks = tuple(self._checks(node))
+            checks = tuple(self._checks(step.node))
             if said:
                 said[-1] = replace(said[-1], expectations=said[-1].expectations + checks)
             else:
                 opening += checks
         return opening, tuple(said)
 
-    def _user_step(self, node: MapNode, metadata: Values) -> UserStep:
-        refuse_unknown_keys(node, USER_KEYS, self._found, "a user step", UNKNOWN_KEY)
-        get = node.entries.get
-        text = as_text(get("user"), self._found, "user")
+    def _user_step(self, step: Fields, metadata: Values) -> UserStep:
+        user = Fields(step.node, "a user step", self._found)
+        user.refuse_unknown(USER_KEYS, UNKNOWN_KEY)
+        text = user.text("user")
         if text is None:
-            mistyped(self._found, node.entries["user"], "user", "a text")
-        own = self._one(get("metadata"), self._metadata, "metadata")
-        what = "assertion_order_enabled"
+            mistyped(self._found, step.node.entries["user"], "user", "a text")
+        own = self._one(user.get("metadata"), self._metadata, "metadata")
         return UserStep(
             text or "",
-            node.place("user"),
-            read_assertions(get("assertions"), self._found),
-            as_bool(get(what), self._found, what, default=False),
+            user.at("user"),
+            read_assertions(user.get("assertions"), self._found),
+            user.flag("assertion_order_enabled", default=False),
             {**metadata, **own},
         )
 
@@ -316,19 +307,14 @@ class _CaseReader:
             return
         (key,) = known
         value, place = node.entries[key], node.place(key)
-        match key:
-            case "bot":
-                text = as_text(value, self._found, "bot")
-                yield Expectation(BotSays(Saying(text=text or "")), place)
-            case "utter":
-                name = as_text(value, self._found, "utter")
-                yield Expectation(BotSays(Saying(response=name or "")), place)
-            case "slot_was_set":
-                for location, change in read_slot_changes(value, self._found, key):
-                    yield Expectation(SlotIsSet(change), location)
-            case _:
-                for location, change in read_slot_changes(value, self._found, key):
-                    yield Expectation(SlotIsNotSet(change), location)
+        if key in ("bot", "utter"):
+            text = as_text(value, self._found, key) or ""
+            saying = Saying(text=text) if key == "bot" else Saying(response=text)
+            yield Expectation(BotSays(saying), place)
+            return
+        demand = SlotIsSet if key == "slot_was_set" else SlotIsNotSet
+        for location, change in read_slot_changes(value, self._found, key):
+            yield Expectation(demand(change), location)
 
 
 def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mock_server.project.findings import Findings
-from mock_server.project.nodes import MapNode, Node, as_items, as_map, as_number, as_text, as_texts
+from mock_server.project.nodes import MapNode, Node, as_text, fields_of
 
 POLICIES = frozenset({"FlowPolicy", "EnterpriseSearchPolicy"})
 
@@ -19,23 +19,22 @@ class Config:
 
 def read_config(root: Node | None, found: Findings) -> Config:
     """The assistant's id and language, and how long a message its generator admits."""
-    node = as_map(root, found, "config.yml")
-    if node is None:
+    file = fields_of(root, found, "config.yml")
+    if file is None:
         return Config()
     for key, ignored in (("pipeline", _is_ignored_component), ("policies", _is_ignored_policy)):
-        for item in as_items(node.entries.get(key), found, key):
+        for item in file.items(key):
             _warn_ignored(item, key, ignored, found)
     limits = (
-        _max_characters(item, found)
-        for item in as_items(node.entries.get("pipeline"), found, "pipeline")
+        component.below("user_input", "user_input").number("max_characters")
+        for component in file.each("pipeline", "a component of the pipeline")
     )
+    limit = next((limit for limit in limits if limit is not None), None)
     return Config(
-        assistant_id=as_text(node.entries.get("assistant_id"), found, "assistant_id"),
-        language=as_text(node.entries.get("language"), found, "language") or "en",
-        additional_languages=as_texts(
-            node.entries.get("additional_languages"), found, "additional_languages"
-        ),
-        max_characters=next((limit for limit in limits if limit is not None), None),
+        assistant_id=file.text("assistant_id"),
+        language=file.text("language") or "en",
+        additional_languages=file.texts("additional_languages"),
+        max_characters=None if limit is None else int(limit),
     )
 
 
@@ -60,11 +59,3 @@ def _warn_ignored(item: Node, key: str, is_ignored: Callable[[str], bool], found
     else:
         text = f"{name} of the {key} is ignored: the mock runs flows, and no NLU model"
         found.warn(item.location, "ignored.nlu", text)
-
-
-def _max_characters(component: Node, found: Findings) -> int | None:
-    entries = as_map(component, found, "a component of the pipeline")
-    user_input = as_map(entries.entries.get("user_input") if entries else None, found, "user_input")
-    limit = user_input.entries.get("max_characters") if user_input else None
-    number = as_number(limit, found, "max_characters")
-    return None if number is None else int(number)

@@ -1,6 +1,10 @@
-"""Domain files, merged: slots, responses, actions and session_config (flows.md §4)."""
+"""Domain files, merged: slots, responses, actions and session_config (flows.md §4).
 
-from collections.abc import Mapping
+They are read by hand: most of what is wrong in them is only warned of, and the places of the values
+are needed for what names them.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mock_server.dialogue.model import (
@@ -14,21 +18,17 @@ from mock_server.dialogue.model import (
 )
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
-from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
+from mock_server.project.findings import Findings, MentionKind, suggestion
 from mock_server.project.nodes import (
+    Fields,
     ListNode,
     MapNode,
     Node,
     ScalarNode,
-    as_bool,
-    as_items,
     as_json,
-    as_map,
-    as_number,
     as_text,
-    as_texts,
+    fields_of,
     is_empty,
-    warn_unknown_keys,
 )
 from mock_server.project.responses import read_response
 
@@ -42,6 +42,21 @@ KEPT = "start_session_after_expiry"
 SESSION_KEYS = (EXPIRY, CARRIED, KEPT)
 
 
+SLOT_KEYS = (
+    "type", "initial_value", "values", "min_value", "max_value", "influence_conversation",
+    "mappings", "validation", "shared_for_coexistence", "auto_fill", "max_history", "description",
+)  # fmt: skip
+UNSENDABLE = frozenset("()=,")
+VALIDATION_KEYS = ("rejections", "refill_utter")
+REJECTION_KEYS = ("if", "utter")
+NLU = frozenset(
+    {"entity", "from_entity", "from_intent", "from_text", "from_trigger_intent", "intent"}
+)
+CONTROLLED = frozenset({"controlled", "custom"})
+TYPES = NLU | CONTROLLED | {"from_llm"}
+EVERY_TURN_KEYS = ("run_action_every_turn", "action")
+
+
 @dataclass(slots=True)
 class Domain:
     """What the domain files read so far say; `places` are those of the definitions."""
@@ -53,7 +68,6 @@ class Domain:
     actions: dict[str, Location] = field(default_factory=dict[str, Location])
     session_config: dict[str, Node] = field(default_factory=dict[str, Node])
     session_place: Location | None = None
-    mentions: list[Mention] = field(default_factory=list[Mention])
     places: dict[tuple[str, str], Location] = field(default_factory=dict[tuple[str, str], Location])
 
 
@@ -61,59 +75,40 @@ def read_domain(roots: Mapping[str, Node | None], found: Findings) -> Domain:
     """Merge the domain files; a name that two of them define is an error naming both."""
     domain = Domain()
     for root in roots.values():
-        node = as_map(root, found, "a domain file")
-        if node is None:
+        file = fields_of(root, found, "a domain file")
+        if file is None:
             continue
-        warn_unknown_keys(node, DOMAIN_KEYS, found, "a domain")
-        if "forms" in node.entries and as_json(node.entries["forms"]):
-            text = "`forms` are ignored: flows collect slots"
-            found.warn(node.place("forms"), "ignored.forms", text)
-        _read_slots(domain, node, found)
-        _read_responses(domain, node, found)
-        _read_actions(domain, node, found)
-        _read_session_config(domain, node, found)
+        file.warn_unknown(DOMAIN_KEYS, "a domain")
+        if file.json("forms"):
+            file.warn("forms", "ignored.forms", "`forms` are ignored: flows collect slots")
+        for name, node, place in file.below("slots", "slots").entries():
+            if _is_new(domain, "slot", name, place, found):
+                domain.slots[name] = read_slot(name, node, place, found)
+        for name, node, place in file.below("responses", "responses").entries():
+            if _is_new(domain, "response", name, place, found):
+                domain.responses[name] = read_response(name, node, found)
+        _read_actions(domain, file)
+        _read_session_config(domain, file)
     return domain
 
 
-def _read_slots(domain: Domain, node: MapNode, found: Findings) -> None:
-    slots = as_map(node.entries.get("slots"), found, "slots")
-    if slots is None:
-        return
-    for name, value in slots.entries.items():
-        place = slots.place(name)
-        if _is_new(domain, "slot", name, place, found):
-            domain.slots[name] = read_slot(name, value, place, domain.mentions, found)
-
-
-def _read_responses(domain: Domain, node: MapNode, found: Findings) -> None:
-    responses = as_map(node.entries.get("responses"), found, "responses")
-    if responses is None:
-        return
-    for name, value in responses.entries.items():
-        if _is_new(domain, "response", name, responses.place(name), found):
-            domain.responses[name] = read_response(name, value, domain.mentions, found)
-
-
-def _read_actions(domain: Domain, node: MapNode, found: Findings) -> None:
+def _read_actions(domain: Domain, file: Fields) -> None:
     """An action is its name, or `{name: {send_domain: true}}`."""
-    for item in as_items(node.entries.get("actions"), found, "actions"):
-        if isinstance(item, MapNode):
-            names = tuple(item.entries)
-        else:
-            name = as_text(item, found, "an action")
-            names = () if name is None else (name,)
+    for item in file.items("actions"):
+        name = None if isinstance(item, MapNode) else as_text(item, file.found, "an action")
+        names = item.entries if isinstance(item, MapNode) else filter(None, (name,))
         for name in names:
             domain.actions.setdefault(name, item.location)
 
 
-def _read_session_config(domain: Domain, node: MapNode, found: Findings) -> None:
-    config = as_map(node.entries.get("session_config"), found, "session_config")
-    if config is not None:
-        warn_unknown_keys(config, SESSION_KEYS, found, "session_config")
-        as_bool(config.entries.get(CARRIED), found, f"session_config.{CARRIED}", default=True)
-        as_number(config.entries.get(EXPIRY), found, f"session_config.{EXPIRY}")
-        domain.session_config.update(config.entries)
-        domain.session_place = node.place("session_config")
+def _read_session_config(domain: Domain, file: Fields) -> None:
+    config = file.below("session_config", "session_config")
+    if config.node.entries:
+        config.warn_unknown(SESSION_KEYS)
+        config.flag(CARRIED, default=True)
+        config.number(EXPIRY)
+        domain.session_config.update(config.node.entries)
+        domain.session_place = file.at("session_config")
 
 
 def _is_new(domain: Domain, kind: str, name: str, place: Location, found: Findings) -> bool:
@@ -139,55 +134,39 @@ def _is_false(node: Node | None) -> bool:
     return isinstance(node, ScalarNode) and node.value is False
 
 
-SLOT_KEYS = (
-    "type", "initial_value", "values", "min_value", "max_value", "influence_conversation",
-    "mappings", "validation", "shared_for_coexistence", "auto_fill", "max_history", "description",
-)  # fmt: skip
-UNSENDABLE = frozenset("()=,")
-VALIDATION_KEYS = ("rejections", "refill_utter")
-REJECTION_KEYS = ("if", "utter")
-
-
-def read_slot(
-    name: str, node: Node, place: Location, mentions: list[Mention], found: Findings
-) -> Slot:
+def read_slot(name: str, node: Node, place: Location, found: Findings) -> Slot:
     """Slot `name`; what is wrong with it is reported and left at its default."""
-    entries = as_map(node, found, f"slot {name!r}")
-    if entries is None and not is_empty(node):
+    what = f"slot {name!r}"
+    fields = fields_of(node, found, what)
+    if fields is None and not is_empty(node):
         return Slot(name, SlotType.ANY, location=place)
-    entries = entries or MapNode(place, {}, {})
-    warn_unknown_keys(entries, SLOT_KEYS, found, f"slot {name!r}")
-    if as_bool(
-        entries.entries.get("shared_for_coexistence"),
-        found,
-        f"shared_for_coexistence of {name!r}",
-        default=False,
-    ):
-        text = f"`shared_for_coexistence` of slot {name!r} is ignored: there is one system only"
-        found.warn(entries.place("shared_for_coexistence"), "ignored.coexistence", text)
-    get = entries.entries.get
-    values = as_texts(get("values"), found, f"values of slot {name!r}")
-    type = _type(name, entries, place, found)
+    fields = fields or Fields(MapNode(place, {}, {}), what, found)
+    fields.warn_unknown(SLOT_KEYS)
+    if fields.flag("shared_for_coexistence", default=False):
+        text = f"`shared_for_coexistence` of {what} is ignored: there is one system only"
+        fields.warn("shared_for_coexistence", "ignored.coexistence", text)
+    values, type = fields.texts("values"), _type(fields)
     if type is SlotType.CATEGORICAL and not values:
-        found.error(place, "slot.no_values", f"categorical slot {name!r} has no `values`")
+        found.error(place, "slot.no_values", f"categorical {what} has no `values`")
         type = SlotType.ANY
+    mappings = _items(fields.get("mappings"))
     slot = Slot(
         name,
         type,
         values=values,
-        min_value=as_number(get("min_value"), found, f"min_value of slot {name!r}"),
-        max_value=as_number(get("max_value"), found, f"max_value of slot {name!r}"),
-        filler=read_filler(name, get("mappings"), found),
-        action_every_turn=read_action_every_turn(name, get("mappings"), mentions, found),
-        validation=_validation(name, get("validation"), mentions, found),
+        min_value=fields.number("min_value"),
+        max_value=fields.number("max_value"),
+        filler=_filler(name, mappings, found),
+        action_every_turn=_action_every_turn(name, mappings, found),
+        validation=_validation(name, fields) if fields.has_value("validation") else None,
         location=place,
     )
     _check_categories(slot, found)
     _check_bounds(slot, found)
     if UNSENDABLE.intersection(name):
-        text = f"no button can set slot {name!r}, because of its name"
+        text = f"no button can set {what}, because of its name"
         found.warn(place, "slot.name", text, "leave out parentheses, commas and =")
-    initial = get("initial_value")
+    initial = fields.get("initial_value")
     return slot if initial is None else replace(slot, initial_value=_initial(slot, initial, found))
 
 
@@ -208,25 +187,21 @@ def _check_categories(slot: Slot, found: Findings) -> None:
             found.warn(slot.location, "slot.like_values", text, "remove one of the two")
 
 
-def _type(name: str, entries: MapNode, place: Location, found: Findings) -> SlotType:
-    node = entries.entries.get("type")
-    spelled = as_text(node, found, f"type of slot {name!r}")
-    if node is None or spelled is None:
-        found.error(place, "slot.no_type", f"slot {name!r} has no `type`", _types())
-        return SlotType.ANY
-    if spelled in set(SlotType):
+def _type(fields: Fields) -> SlotType:
+    spelled, place = fields.text("type"), fields.at("type")
+    expected = f"expected one of {', '.join(SlotType)}"
+    if spelled is None:
+        fields.found.error(place, "slot.no_type", f"{fields.what} has no `type`", expected)
+    elif spelled in set(SlotType):
         return SlotType(spelled)
-    if "." in spelled:
-        text = f"slot {name!r} has the class {spelled!r}, which needs Rasa; it is read as `any`"
-        found.warn(node.location, "slot.custom_type", text)
-        return SlotType.ANY
-    mend = suggestion(spelled, list(SlotType)) or _types()
-    found.error(node.location, "slot.unknown_type", f"slot {name!r} has type {spelled!r}", mend)
+    elif "." in spelled:
+        text = f"{fields.what} has the class {spelled!r}, which needs Rasa; it is read as `any`"
+        fields.warn("type", "slot.custom_type", text)
+    else:
+        mend = suggestion(spelled, list(SlotType)) or expected
+        text = f"{fields.what} has type {spelled!r}"
+        fields.found.error(place, "slot.unknown_type", text, mend)
     return SlotType.ANY
-
-
-def _types() -> str:
-    return f"expected one of {', '.join(SlotType)}"
 
 
 def _initial(slot: Slot, node: Node, found: Findings) -> Json:
@@ -239,57 +214,36 @@ def _initial(slot: Slot, node: Node, found: Findings) -> Json:
         return None
 
 
-def _validation(
-    name: str, node: Node | None, mentions: list[Mention], found: Findings
-) -> SlotValidation | None:
-    entries = as_map(node, found, f"validation of slot {name!r}")
-    if entries is None:
-        return None
-    warn_unknown_keys(entries, VALIDATION_KEYS, found, f"validation of slot {name!r}")
-    rejections = read_rejections(name, entries.entries.get("rejections"), mentions, found)
-    refill_node = entries.entries.get("refill_utter")
-    refill = as_text(refill_node, found, f"refill_utter of slot {name!r}")
-    if refill is not None and refill_node is not None:
+def _validation(name: str, slot: Fields) -> SlotValidation:
+    fields = slot.below("validation")
+    fields.warn_unknown(VALIDATION_KEYS)
+    refill = fields.text("refill_utter")
+    if refill is not None:
         by = f"the validation of slot {name!r}"
-        mentions.append(Mention(MentionKind.RESPONSE, refill, refill_node.location, by))
-    return SlotValidation(rejections, refill)
+        fields.mention(MentionKind.RESPONSE, refill, "refill_utter", by)
+    return SlotValidation(read_rejections(name, fields), refill)
 
 
-def read_rejections(
-    slot: str, node: Node | None, mentions: list[Mention], found: Findings
-) -> tuple[Rejection, ...]:
-    """A `rejections` list, of a collect step or of a slot's validation."""
-    what = f"a rejection of slot {slot!r}"
+def read_rejections(slot: str, owner: Fields) -> tuple[Rejection, ...]:
+    """The `rejections` of a collect step or of a slot's validation."""
     rejections: list[Rejection] = []
-    for item in as_items(node, found, f"rejections of slot {slot!r}"):
-        entries = as_map(item, found, what)
-        if entries is None:
-            continue
-        warn_unknown_keys(entries, REJECTION_KEYS, found, what)
-        condition = as_text(entries.entries.get("if"), found, f"`if` of {what}")
-        utter = as_text(entries.entries.get("utter"), found, f"`utter` of {what}")
+    for fields in owner.each("rejections", f"a rejection of slot {slot!r}"):
+        fields.warn_unknown(REJECTION_KEYS)
+        condition, utter = fields.text("if"), fields.text("utter")
         if condition is None or utter is None:
-            missing = "if" if condition is None else "utter"
-            found.error(item.location, "rejection.incomplete", f"{what} has no `{missing}`")
+            text = f"{fields.what} has no `{'if' if condition is None else 'utter'}`"
+            fields.found.error(fields.node.location, "rejection.incomplete", text)
             continue
-        place = entries.place
-        mentions.append(Mention(MentionKind.CONDITION, condition, place("if"), what, slot))
-        mentions.append(Mention(MentionKind.RESPONSE, utter, place("utter"), what))
+        fields.mention(MentionKind.CONDITION, condition, "if", own_slot=slot)
+        fields.mention(MentionKind.RESPONSE, utter, "utter")
         rejections.append(Rejection(condition, utter))
     return tuple(rejections)
 
 
-NLU = frozenset({"from_entity", "from_intent", "from_text", "from_trigger_intent"})
-NLU_ALIASES = frozenset({"intent", "entity"})
-CONTROLLED = frozenset({"controlled", "custom"})
-TYPES = NLU | NLU_ALIASES | CONTROLLED | {"from_llm"}
-EVERY_TURN_KEYS = ("run_action_every_turn", "action")
-
-
-def read_filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
+def _filler(name: str, mappings: Sequence[Node], found: Findings) -> SlotFiller:
     """Who fills slot `name`, and a warning for each mapping that needs a model."""
     types: set[str] = set()
-    for item in _items(node):
+    for item in mappings:
         of = item.entries.get("type") if isinstance(item, MapNode) else item
         spelled = as_text(of, found, f"a mapping of slot {name!r}")
         if spelled is None:
@@ -297,7 +251,7 @@ def read_filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
             found.warn(item.location, "slot.mapping", text, f"expected one of {sorted(TYPES)}")
             continue
         types.add(spelled)
-        if spelled in NLU | NLU_ALIASES:
+        if spelled in NLU:
             text = f"mapping {spelled!r} of slot {name!r} needs an NLU model and is ignored"
             mend = f"send `/SetSlots({name}=value)`, or let an action set it"
             found.warn(item.location, "ignored.nlu_mapping", text, mend)
@@ -309,21 +263,19 @@ def read_filler(name: str, node: Node | None, found: Findings) -> SlotFiller:
     return SlotFiller.CONTROLLED if types & CONTROLLED else SlotFiller.NLU
 
 
-def read_action_every_turn(
-    name: str, node: Node | None, mentions: list[Mention], found: Findings
-) -> str | None:
+def _action_every_turn(name: str, mappings: Sequence[Node], found: Findings) -> str | None:
     """The action that a controlled slot has run in every turn; `action` is its older name."""
-    for item in _items(node):
+    for item in mappings:
         if not isinstance(item, MapNode):
             continue
-        if "coexistence_system" in item.entries:
+        fields = Fields(item, f"the mapping of slot {name!r}", found)
+        if "coexistence_system" in fields:
             text = f"`coexistence_system` of slot {name!r} is ignored: there is one system only"
-            found.warn(item.place("coexistence_system"), "ignored.coexistence", text)
+            fields.warn("coexistence_system", "ignored.coexistence", text)
         for key in EVERY_TURN_KEYS:
-            action = as_text(item.entries.get(key), found, f"`{key}` of slot {name!r}")
+            action = fields.text(key)
             if action is not None:
-                by = f"the mapping of slot {name!r}"
-                mentions.append(Mention(MentionKind.ACTION, action, item.place(key), by))
+                fields.mention(MentionKind.ACTION, action, key)
                 return action
     return None
 

@@ -14,13 +14,47 @@ NEAR = 60
 KIND = re.compile(r"^(utter|action)_(ask_)?")
 
 
-class Findings:
-    """What the readers of one project found wrong; grows while they read.
+class MentionKind(StrEnum):
+    SLOT = "slot"
+    VALUE = "value"
+    RESPONSE = "response"
+    ACTION = "action"
+    FLOW = "flow"
+    CONDITION = "condition"
+    GUARD = "guard"
+    PAYLOAD = "payload"
+    TEXT = "text"
+    TEMPLATE = "template"
+    LANGUAGE = "language"
 
-    An error keeps a project from being loaded. A fault lets it run, and go wrong on the way.
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`name` is the source of a condition, a button's payload, a text with holes, or Jinja.
+
+    `by` says who mentions it, for a message.
+
+    `own_slot` is the one slot that the condition of a rejection may look at. `value` is what the
+    slot `name` is to get.
+    """
+
+    kind: MentionKind
+    name: str
+    location: Location
+    by: str
+    own_slot: str | None = None
+    value: Json = None
+
+
+class Findings:
+    """What the readers of one project found; grows while they read.
+
+    An error keeps a project from being loaded. A fault lets it run, and go wrong on the way. What
+    files mention is checked when all of them are read.
     """
 
     def __init__(self) -> None:
+        self.mentions: list[Mention] = []
         self.problems: list[Problem] = []
         self.faults: list[Problem] = []
 
@@ -32,6 +66,24 @@ class Findings:
 
     def fault(self, location: Location, code: str, text: str, mend: str = "") -> None:
         self.faults.append(Problem(location, code, text, mend))
+
+    def mention(
+        self,
+        kind: MentionKind,
+        name: str,
+        location: Location,
+        by: str,
+        *,
+        own_slot: str | None = None,
+        value: Json = None,
+    ) -> None:
+        self.mentions.append(Mention(kind, name, location, by, own_slot, value))
+
+    def taken_mentions(self) -> tuple[Mention, ...]:
+        """The mentions so far, which are then forgotten."""
+        taken = tuple(self.mentions)
+        self.mentions.clear()
+        return taken
 
     def count(self, codes: Container[str]) -> int:
         """How many errors and faults have one of `codes`."""
@@ -62,35 +114,3 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """The mending half of a message about an unknown `name`; empty if nothing is near."""
     near = nearest(name, known)
     return f"did you mean {str(near)!r}?" if near else ""
-
-
-class MentionKind(StrEnum):
-    SLOT = "slot"
-    VALUE = "value"
-    RESPONSE = "response"
-    ACTION = "action"
-    FLOW = "flow"
-    CONDITION = "condition"
-    GUARD = "guard"
-    PAYLOAD = "payload"
-    TEXT = "text"
-    TEMPLATE = "template"
-    LANGUAGE = "language"
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """`name` is the source of a condition, a button's payload, a text with holes, or Jinja.
-
-    `by` tells who mentions it, for a message.
-
-    `own_slot` is the one slot that the condition of a rejection may look at. `value` is what the
-    slot `name` is to get.
-    """
-
-    kind: MentionKind
-    name: str
-    location: Location
-    by: str
-    own_slot: str | None = None
-    value: Json = None

@@ -1,4 +1,8 @@
-"""Flow files: the properties of each flow (flows.md §2.1); the steps are read by `steps`."""
+"""Flow files: the properties of each flow (flows.md §2.1); the steps are read by `steps`.
+
+They are read by hand, as `steps` are: a thousand flows must load in seconds, and where steps lead
+is not what a model can say.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,18 +10,8 @@ from dataclasses import dataclass, field
 
 from mock_server.dialogue.model import PATTERN_PREFIX, Flow, Slot
 from mock_server.errors import Location
-from mock_server.project.findings import Findings, Mention, MentionKind
-from mock_server.project.nodes import (
-    MapNode,
-    Node,
-    ScalarNode,
-    as_bool,
-    as_items,
-    as_map,
-    as_text,
-    as_texts,
-    warn_unknown_keys,
-)
+from mock_server.project.findings import Findings, MentionKind
+from mock_server.project.nodes import Fields, MapNode, Node, ScalarNode, as_text, fields_of
 from mock_server.project.steps import REMOVED_KEYS, TANGLING, StepReader, warn_removed_keys
 
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -31,13 +25,9 @@ FLOW_KEYS = (
 
 @dataclass(slots=True)
 class FlowFiles:
-    """The flows read so far, and what they mention.
-
-    `tangled` are those with steps of which it is unknown where they lead.
-    """
+    """The flows read so far; of the `tangled` it is not known where all steps lead."""
 
     flows: dict[str, Flow] = field(default_factory=dict[str, Flow])
-    mentions: list[Mention] = field(default_factory=list[Mention])
     tangled: set[str] = field(default_factory=set[str])
 
     def untangled(self) -> Iterator[Flow]:
@@ -50,102 +40,83 @@ def read_flows(
     """All flows of the files; an id that two of them define is an error naming both."""
     files = FlowFiles()
     for root in roots.values():
-        node = as_map(root, found, "a flow file")
-        if node is None:
+        file = fields_of(root, found, "a flow file")
+        if file is None:
             continue
-        warn_unknown_keys(node, FILE_KEYS, found, "a flow file")
-        for key in NLU_KEYS & node.entries.keys():
+        file.warn_unknown(FILE_KEYS)
+        for key in NLU_KEYS & file.node.entries.keys():
             text = f"`{key}` trains a model, and is ignored: only flows run here"
-            found.warn(node.place(key), "ignored.training_data", text)
-        flows = as_map(node.entries.get("flows"), found, "flows")
-        if flows is None:
-            continue
-        for flow_id, value in flows.entries.items():
-            place = flows.place(flow_id)
+            file.warn(key, "ignored.training_data", text)
+        for flow_id, node, place in file.below("flows", "flows").entries():
             first = files.flows.get(flow_id)
-            if first is not None:
+            if first is None:
+                before = found.count(TANGLING)
+                files.flows[flow_id] = _read_flow(flow_id, node, place, slots, found)
+                if found.count(TANGLING) > before:
+                    files.tangled.add(flow_id)
+            else:
                 text = f"flow {flow_id!r} is defined twice; first at {first.location}"
                 found.error(place, "flow.duplicate", text, "rename or remove one of the two")
-                continue
-            files.flows[flow_id] = _read_flow(
-                flow_id, value, place, slots, files=files, found=found
-            )
     return files
 
 
 def _read_flow(
-    flow_id: str,
-    value: Node,
-    place: Location,
-    slots: Mapping[str, Slot],
-    *,
-    files: FlowFiles,
-    found: Findings,
+    flow_id: str, node: Node, place: Location, slots: Mapping[str, Slot], found: Findings
 ) -> Flow:
     what = f"flow {flow_id!r}"
     if not FLOW_ID.fullmatch(flow_id):
-        text = f"{flow_id!r} is no flow id; expected letters, digits, _ and -"
+        text = f"{flow_id!r} is not a flow id; expected letters, digits, _ and -"
         found.error(place, "flow.id", text)
-    node = as_map(value, found, what) or MapNode(place, {}, {})
-    warn_unknown_keys(node, FLOW_KEYS, found, "a flow")
-    warn_removed_keys(node, found)
-    get = node.entries.get
-    description = as_text(get("description"), found, f"description of {what}")
-    if not (description and description.strip()) and not flow_id.startswith(PATTERN_PREFIX):
+    flow = fields_of(node, found, what) or Fields(MapNode(place, {}, {}), what, found)
+    flow.warn_unknown(FLOW_KEYS, "a flow")
+    warn_removed_keys(flow)
+    description = (flow.text("description") or "").strip()
+    if not description and not flow_id.startswith(PATTERN_PREFIX):
         found.fault(place, "flow.no_description", f"{what} has no `description`")
-    items = as_items(get("steps"), found, f"steps of {what}")
+    items = flow.items("steps")
     if not items:
-        found.error(node.place("steps"), "flow.no_steps", f"{what} has no steps")
-    before = found.count(TANGLING)
-    first, steps = StepReader(flow_id, slots, files.mentions, found).read(items)
-    if found.count(TANGLING) > before:
-        files.tangled.add(flow_id)
+        found.error(flow.at("steps"), "flow.no_steps", f"{what} has no steps")
+    first, steps = StepReader(flow_id, slots, found).read(items)
     return Flow(
         id=flow_id,
-        name=as_text(get("name"), found, f"name of {what}") or flow_id,
-        description=(description or "").strip(),
+        name=flow.text("name") or flow_id,
+        description=description,
         steps=steps,
         first_step=first,
-        guard=_guard(node, what, files.mentions, found),
-        run_pattern_completed=as_bool(
-            get("run_pattern_completed"), found, "run_pattern_completed", default=True
-        ),
-        nlu_triggers=_triggers(get("nlu_trigger"), what, found),
-        persisted_slots=_persisted(node, what, files.mentions, found),
+        guard=_guard(flow),
+        run_pattern_completed=flow.flag("run_pattern_completed", default=True),
+        nlu_triggers=_triggers(flow),
+        persisted_slots=_persisted(flow),
         location=place,
     )
 
 
-def _guard(node: MapNode, what: str, mentions: list[Mention], found: Findings) -> str | None:
-    guard = as_text(node.entries.get("if"), found, f"`if` of {what}")
+def _guard(flow: Fields) -> str | None:
+    guard = flow.text("if")
     if guard is not None:
-        place = node.place("if")
-        mentions.append(Mention(MentionKind.GUARD, guard, place, f"the guard of {what}"))
+        flow.mention(MentionKind.GUARD, guard, "if", f"the guard of {flow.what}")
     return guard
 
 
-def _triggers(node: Node | None, what: str, found: Findings) -> tuple[str, ...]:
+def _triggers(flow: Fields) -> tuple[str, ...]:
     """Intents: `{intent: name}` or `{intent: {name: …, confidence_threshold: …}}`."""
     intents: list[str] = []
-    for item in as_items(node, found, f"nlu_trigger of {what}"):
+    for item in flow.items("nlu_trigger"):
         intent = item.entries.get("intent") if isinstance(item, MapNode) else item
         if isinstance(intent, MapNode):
             intent = intent.entries.get("name")
-        name = as_text(intent, found, f"an intent of {what}")
+        name = as_text(intent, flow.found, f"an intent of {flow.what}")
         if name is None:
-            text = f"an nlu_trigger of {what} names no intent"
-            found.error(item.location, "flow.trigger", text, "write `- intent: name`")
+            text = f"an nlu_trigger of {flow.what} names no intent"
+            flow.found.error(item.location, "flow.trigger", text, "write `- intent: name`")
         else:
             intents.append(name)
     return tuple(intents)
 
 
-def _persisted(
-    node: MapNode, what: str, mentions: list[Mention], found: Findings
-) -> tuple[str, ...]:
-    persisted = node.entries.get("persisted_slots")
-    for item in as_items(persisted, found, f"persisted_slots of {what}"):
+def _persisted(flow: Fields) -> tuple[str, ...]:
+    for item in flow.items("persisted_slots"):
         if isinstance(item, ScalarNode) and item.value is not None:
-            by = f"persisted_slots of {what}"
-            mentions.append(Mention(MentionKind.SLOT, item.source, item.location, by))
-    return as_texts(persisted, found, f"persisted_slots of {what}")
+            by = f"persisted_slots of {flow.what}"
+            flow.found.mention(MentionKind.SLOT, item.source, item.location, by)
+    return flow.texts("persisted_slots")

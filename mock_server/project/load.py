@@ -92,7 +92,7 @@ def assemble_sources(
         carries_slots=carries_slots(domain),
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
-    mentions = (*domain.mentions, *files.mentions, *mock.mentions)
+    mentions = found.taken_mentions()
     check_ways(files.untangled(), found)
     check_twins(files.flows.values(), found)
     if not found.count(UNREAD):  # all that an unread file defines would be called unknown

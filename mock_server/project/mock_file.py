@@ -40,7 +40,7 @@ from mock_server.errors import Location
 from mock_server.faults.fault import Fault, read_fault
 from mock_server.project.agents import agent_flow
 from mock_server.project.builtin import LATEST
-from mock_server.project.findings import Findings, Mention, MentionKind
+from mock_server.project.findings import Findings, MentionKind
 from mock_server.project.nodes import MapNode, Node, ScalarNode, expand_keys, plain
 from mock_server.project.validation import (
     PLAIN,
@@ -382,7 +382,7 @@ class StubsOfTests(FileEntry):
 
 @dataclass(frozen=True, slots=True)
 class MockFile:
-    """What `mock.yml` gives to an assistant, its server, and `mentions` for the checks.
+    """What `mock.yml` gives to an assistant and its server.
 
     `model_file` and `model_id` are what `/status` and the card show of a loaded model.
     """
@@ -400,7 +400,6 @@ class MockFile:
     tools: Mapping[str, tuple[ToolBranch, ...]] = field(
         default_factory=dict[str, tuple[ToolBranch, ...]]
     )
-    mentions: tuple[Mention, ...] = ()
 
 
 def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Findings) -> MockFile:
@@ -423,19 +422,15 @@ def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Fin
         and LanguageModel(llm.base_url, llm.model, llm.api_key or "", llm.timeout_seconds),
         scripts=reader.scripts(entry),
         tools=reader.tools(entry),
-        mentions=tuple(reader.mentions),
     )
 
 
-def read_test_stubs(root: MapNode, mentions: list[Mention], found: Findings) -> Mapping[str, Stub]:
+def read_test_stubs(root: MapNode, found: Findings) -> Mapping[str, Stub]:
     """The stubs of a test file, by the action's name."""
     entry = validated(StubsOfTests, root, found, "a test file")
     if entry is None:
         return {}
-    reader = _Reader(found)
-    stubs = reader.stubs(entry, "stub_custom_actions", entry.stub_custom_actions)
-    mentions += reader.mentions
-    return stubs
+    return _Reader(found).stubs(entry, "stub_custom_actions", entry.stub_custom_actions)
 
 
 def _action_server(entry: ActionServerEntry, location: Location) -> ActionServer:
@@ -452,22 +447,16 @@ class _Reader:
     """Makes what the engine knows of the entries, and notes what they mention."""
 
     def __init__(self, found: Findings) -> None:
-        self.mentions: list[Mention] = []
         self._found = found
-
-    def _mention(
-        self, kind: MentionKind, name: str, at: Location, by: str, value: Json = None
-    ) -> None:
-        self.mentions.append(Mention(kind, name, at, by, value=value))
 
     def _when(self, entry: RuleEntry | StubEntry | ToolEntry, by: str) -> str | None:
         if entry.when is not None:
-            self._mention(MentionKind.CONDITION, entry.when, entry.at("when"), by)
+            self._found.mention(MentionKind.CONDITION, entry.when, entry.at("when"), by)
         return entry.when
 
     def _slot(self, name: str, value: Json, at: Location, by: str) -> tuple[str, Json]:
-        self._mention(MentionKind.SLOT, name, at, by)
-        self._mention(MentionKind.VALUE, name, at, by, value)
+        self._found.mention(MentionKind.SLOT, name, at, by)
+        self._found.mention(MentionKind.VALUE, name, at, by, value=value)
         return name, value
 
     def rule(self, entry: RuleEntry) -> UnderstandRule:
@@ -490,14 +479,14 @@ class _Reader:
             self._found.error(at, "mock.command", text, f"name it there: (?P<{name}>…)")
         match parse_command(source):
             case StartFlow(flow_id=flow_id) if not HOLE.search(flow_id):
-                self._mention(MentionKind.FLOW, flow_id, at, by)
+                self._found.mention(MentionKind.FLOW, flow_id, at, by)
             case Clarify(flow_ids=flow_ids):
                 for flow_id in flow_ids:
-                    self._mention(MentionKind.FLOW, flow_id, at, by)
+                    self._found.mention(MentionKind.FLOW, flow_id, at, by)
             case SetSlot(name=name, value=value):
-                self._mention(MentionKind.SLOT, name, at, by)
+                self._found.mention(MentionKind.SLOT, name, at, by)
                 if not HOLE.search(str(value)):
-                    self._mention(MentionKind.VALUE, name, at, by, value)
+                    self._found.mention(MentionKind.VALUE, name, at, by, value=value)
             case _:
                 pass
 
@@ -545,7 +534,7 @@ class _Reader:
         key = "response" if entry.has("response") else "template"
         response = entry.response if key == "response" else entry.template
         if response is not None:
-            self._mention(MentionKind.RESPONSE, response, entry.at(key), by)
+            self._found.mention(MentionKind.RESPONSE, response, entry.at(key), by)
         known = IGNORED_UTTERANCE_KEYS | UtteranceEntry.model_fields.keys()
         return Utterance(
             text=entry.text or "",
@@ -560,7 +549,7 @@ class _Reader:
         if entry.payload is None:
             return Button(entry.title, entry.title)
         by = f"button {entry.title!r}"
-        self._mention(MentionKind.PAYLOAD, entry.payload, entry.at("payload"), by)
+        self._found.mention(MentionKind.PAYLOAD, entry.payload, entry.at("payload"), by)
         return Button(entry.title, entry.payload)
 
     def faults(self, entry: MockYml) -> tuple[Fault, ...]:

@@ -5,7 +5,7 @@ A file is parsed once, by ruamel.yaml's composer, and nothing is constructed tha
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from ruamel.yaml.reader import ReaderError
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import Location
-from mock_server.project.findings import Findings, suggestion
+from mock_server.project.findings import Findings, MentionKind, suggestion
 
 MAX_NODES = 1_000_000
 # What a response holds must also fit into the JSON of an answer, whose encoder admits 254.
@@ -341,23 +341,95 @@ def is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value is None
 
 
-def warn_unknown_keys(node: MapNode, known: Iterable[str], found: Findings, what: str) -> None:
-    """Warn of keys of `node` that mean nothing to Rasa, nor to us."""
-    names = frozenset(known)
-    for key in node.entries:
-        if key not in names:
-            mend = suggestion(key, names)
-            found.warn(node.place(key), "yaml.unknown_key", f"{what} has no key {key!r}", mend)
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The values of a mapping, called `what` in messages; one that is mistyped counts as none."""
+
+    node: MapNode
+    what: str
+    found: Findings
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.node.entries
+
+    def has_value(self, key: str) -> bool:
+        node = self.get(key)
+        return node is not None and not is_empty(node)
+
+    def get(self, key: str) -> Node | None:
+        return self.node.entries.get(key)
+
+    def at(self, key: str) -> Location:
+        """The line of `key`, of the mapping if it is not there."""
+        return self.node.place(key)
+
+    def text(self, key: str) -> str | None:
+        return as_text(self.get(key), self.found, f"{key} of {self.what}")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return as_texts(self.get(key), self.found, f"{key} of {self.what}")
+
+    def number(self, key: str) -> float | None:
+        return as_number(self.get(key), self.found, f"{key} of {self.what}")
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        return as_bool(self.get(key), self.found, f"{key} of {self.what}", default=default)
+
+    def json(self, key: str) -> Json:
+        return as_json(self.get(key))
+
+    def items(self, key: str) -> tuple[Node, ...]:
+        return as_items(self.get(key), self.found, f"{key} of {self.what}")
+
+    def below(self, key: str, what: str = "") -> "Fields":
+        """The mapping that `key` has, an empty one if there is none."""
+        what = what or f"{key} of {self.what}"
+        mapping = as_map(self.get(key), self.found, what)
+        return Fields(mapping or MapNode(self.at(key), {}, {}), what, self.found)
+
+    def each(self, key: str, what: str) -> Iterator["Fields"]:
+        """The mappings in the list that `key` has, each called `what`."""
+        for item in self.items(key):
+            fields = fields_of(item, self.found, what)
+            if fields is not None:
+                yield fields
+
+    def entries(self) -> Iterator[tuple[str, Node, Location]]:
+        """Each key with its value and its line."""
+        return ((key, value, self.at(key)) for key, value in self.node.entries.items())
+
+    def mention(
+        self, kind: MentionKind, name: str, key: str, by: str = "", own_slot: str | None = None
+    ) -> None:
+        """Note that the value of `key` names `name`."""
+        self.found.mention(kind, name, self.at(key), by or self.what, own_slot=own_slot)
+
+    def warn(self, key: str, code: str, text: str, mend: str = "") -> None:
+        self.found.warn(self.at(key), code, text, mend)
+
+    def fault(self, key: str, code: str, text: str, mend: str = "") -> None:
+        self.found.fault(self.at(key), code, text, mend)
+
+    def warn_unknown(self, known: Iterable[str], what: str = "") -> None:
+        """Warn of keys that mean nothing to Rasa, nor to us."""
+        names = frozenset(known)
+        for key in self.node.entries:
+            if key not in names:
+                text = f"{what or self.what} has no key {key!r}"
+                self.warn(key, "yaml.unknown_key", text, suggestion(key, names))
+
+    def refuse_unknown(self, known: Sequence[str], code: str) -> None:
+        """Report keys that mean nothing, where passing over them would mislead."""
+        for key in self.node.entries:
+            if key not in known:
+                mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
+                self.found.error(self.at(key), code, f"{self.what} has no key {key!r}", mend)
 
 
-def refuse_unknown_keys(
-    node: MapNode, known: Sequence[str], found: Findings, what: str, code: str
-) -> None:
-    """Report keys of `node` that mean nothing, where passing over them would mislead."""
-    for key in node.entries:
-        if key not in known:
-            mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
-            found.error(node.place(key), code, f"{what} has no key {key!r}", mend)
+def fields_of(node: Node | None, found: Findings, what: str) -> Fields | None:
+    """The mapping that `node` is; an empty value counts as none."""
+    mapping = as_map(node, found, what)
+    return None if mapping is None else Fields(mapping, what, found)
 
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -26,21 +26,18 @@ from mock_server.dialogue.model import (
 from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.domain import read_rejections
-from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
+from mock_server.project.findings import Findings, MentionKind, suggestion
 from mock_server.project.nodes import (
+    Fields,
     ListNode,
     MapNode,
     Node,
     ScalarNode,
-    as_bool,
-    as_items,
     as_json,
     as_map,
     as_text,
-    as_texts,
     kind_of,
     mistyped,
-    warn_unknown_keys,
 )
 
 BRANCH_KEYS = frozenset({"if", "then", "else"})
@@ -87,12 +84,9 @@ class _Target:
 class StepReader:
     """Reads the steps of flow `flow_id`; lives as long as that takes."""
 
-    def __init__(
-        self, flow_id: str, slots: Mapping[str, Slot], mentions: list[Mention], found: Findings
-    ) -> None:
+    def __init__(self, flow_id: str, slots: Mapping[str, Slot], found: Findings) -> None:
         self._flow_id = flow_id
         self._slots = slots
-        self._mentions = mentions
         self._found = found
         self._drafts: dict[str, _Draft] = {}
         self._targets: list[_Target] = []
@@ -109,16 +103,9 @@ class StepReader:
         return first, {draft.id: self._build(draft) for draft in self._drafts.values()}
 
     def _build(self, draft: _Draft) -> Step:
-        return build(
-            draft.kind,
-            draft.node,
-            draft.id,
-            draft.next(),
-            flow_id=self._flow_id,
-            slots=self._slots,
-            mentions=self._mentions,
-            found=self._found,
-        )
+        by = f"step {draft.id!r} of flow {self._flow_id!r}"
+        step = Fields(draft.node, by, self._found)
+        return build(draft.kind, step, draft.id, draft.next(), self._slots)
 
     def _read_list(self, items: tuple[Node, ...], *, is_nested: bool) -> str:
         drafts: list[_Draft] = []
@@ -220,8 +207,8 @@ class StepReader:
         if condition is None:
             self._found.error(node.location, "flow.no_if", "a branch has neither `if` nor `else`")
             condition = "false"
-        place, by = node.place("if"), f"flow {self._flow_id!r}"
-        self._mentions.append(Mention(MentionKind.CONDITION, condition, place, by))
+        by = f"flow {self._flow_id!r}"
+        self._found.mention(MentionKind.CONDITION, condition, node.place("if"), by)
         then = node.entries.get("then")
         if then is None:
             self._found.error(node.location, "flow.no_then", "a branch with `if` has no `then`")
@@ -271,192 +258,137 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-class _StepContext:
-    """What reading one step needs besides the step itself."""
-
-    def __init__(self, node: MapNode, by: str, mentions: list[Mention], found: Findings) -> None:
-        self.node = node
-        self.by = by
-        self.mentions = mentions
-        self.found = found
-
-    def text(self, key: str) -> str | None:
-        return as_text(self.node.entries.get(key), self.found, f"`{key}` of a step")
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        node = self.node.entries.get(key)
-        return as_bool(node, self.found, f"`{key}` of a step", default=default)
-
-    def mention(self, kind: MentionKind, name: str, key: str) -> None:
-        """Note that the step names `name`, or the Jinja that computes it."""
-        noted = MentionKind.TEMPLATE if "{{" in name else kind
-        self.mentions.append(Mention(noted, name, self.node.place(key), self.by))
-
-
 def build(
-    kind: str,
-    node: MapNode,
-    id: str,
-    next: tuple[Branch, ...],
-    *,
-    flow_id: str,
-    slots: Mapping[str, Slot],
-    mentions: list[Mention],
-    found: Findings,
+    kind: str, step: Fields, id: str, next: tuple[Branch, ...], slots: Mapping[str, Slot]
 ) -> Step:
-    """The step of `kind` that `node` describes."""
-    by = f"step {id!r} of flow {flow_id!r}"
-    context = _StepContext(node, by, mentions, found)
-    warn_unknown_keys(node, (*COMMON_KEYS, *KINDS, *KINDS[kind]), found, f"a {kind} step")
-    place = node.location
+    """The step of `kind` that the fields of `step` describe."""
+    step.warn_unknown((*COMMON_KEYS, *KINDS, *KINDS[kind]), f"a {kind} step")
+    place = step.node.location
     match kind:
         case "collect":
-            return _collect(context, id, next)
+            return _collect(step, id, next)
         case "action":
-            return ActionStep(id, _action(context), next, place)
+            return ActionStep(id, _action(step), next, place)
         case "link":
-            return LinkStep(id, _flow(context, "link"), place)
-        case "call" if "mcp_server" in node.entries:
-            return _tool(context, id, next)
+            return LinkStep(id, _flow(step, "link"), place)
+        case "call" if "mcp_server" in step:
+            return _tool(step, id, next)
         case "call":
-            exit_if = _exit_conditions(context)
+            exit_if = _exit_conditions(step)
             named = {name for condition in exit_if for name in SLOT.findall(condition)}
             exit_slots = tuple(sorted(named & slots.keys()))
-            return CallStep(id, _flow(context, "call"), next, exit_if, exit_slots, place)
+            return CallStep(id, _flow(step, "call"), next, exit_if, exit_slots, place)
         case "set_slots":
-            return SetSlotsStep(id, _assignments(context, slots), next, place)
+            return SetSlotsStep(id, _assignments(step, slots), next, place)
         case _:
-            if not context.flag("noop", default=True):
-                text = f"{by} is no step"
-                found.fault(node.place("noop"), "flow.noop", text, "write `noop: true`")
-            if "next" not in node.entries:
-                found.fault(place, "flow.noop_next", f"{by} is a noop without `next`")
+            if not step.flag("noop", default=True):
+                text = f"{step.what} is not a step"
+                step.fault("noop", "flow.noop", text, "write `noop: true`")
+            if "next" not in step:
+                step.fault("next", "flow.noop_next", f"{step.what} is a noop without `next`")
             return NoopStep(id, next, place)
 
 
-def _collect(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
-    slot = context.text("collect") or ""
-    context.mention(MentionKind.SLOT, slot, "collect")
-    utter = context.text("utter")
+def _mention(step: Fields, kind: MentionKind, name: str, key: str) -> None:
+    """Note that the step names `name`, or the Jinja that computes it."""
+    step.mention(MentionKind.TEMPLATE if "{{" in name else kind, name, key)
+
+
+def _collect(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
+    slot, utter = step.text("collect") or "", step.text("utter")
+    _mention(step, MentionKind.SLOT, slot, "collect")
     if utter is not None:
-        context.mention(MentionKind.RESPONSE, utter, "utter")
-    rejections = context.node.entries.get("rejections")
-    warn_removed_keys(context.node, context.found)
+        _mention(step, MentionKind.RESPONSE, utter, "utter")
+    warn_removed_keys(step)
     for key in ("silence_timeout", "dtmf"):
-        if key in context.node.entries:
-            text = f"`{key}` of {context.by} is ignored: a conversation over A2A is text, not voice"
-            context.found.warn(context.node.place(key), "ignored.voice", text)
-    if "reset_after_flow_ends" in context.node.entries:
+        if key in step:
+            text = f"`{key}` of {step.what} is ignored: a conversation over A2A is text, not voice"
+            step.warn(key, "ignored.voice", text)
+    if "reset_after_flow_ends" in step:
         text = "`reset_after_flow_ends` is deprecated"
         mend = "name the slot in the flow's `persisted_slots` instead where it is false"
-        place = context.node.place("reset_after_flow_ends")
-        context.found.warn(place, "flow.deprecated_key", text, mend)
+        step.warn("reset_after_flow_ends", "flow.deprecated_key", text, mend)
     return CollectStep(
         id,
         slot,
         next,
-        description=(context.text("description") or "").strip(),
+        description=(step.text("description") or "").strip(),
         utter=utter,
-        ask_before_filling=context.flag("ask_before_filling", default=False),
-        force_slot_filling=context.flag("force_slot_filling", default=False),
-        reset_after_flow_ends=context.flag("reset_after_flow_ends", default=True),
-        rejections=read_rejections(slot, rejections, context.mentions, context.found),
-        location=context.node.location,
+        ask_before_filling=step.flag("ask_before_filling", default=False),
+        force_slot_filling=step.flag("force_slot_filling", default=False),
+        reset_after_flow_ends=step.flag("reset_after_flow_ends", default=True),
+        rejections=read_rejections(slot, step),
+        location=step.node.location,
     )
 
 
-def _action(context: _StepContext) -> str:
-    name = context.text("action")
+def _action(step: Fields) -> str:
+    name = step.text("action")
     if name is None:
-        context.found.error(context.node.place("action"), "flow.no_name", f"{context.by} is empty")
+        step.found.error(step.at("action"), "flow.no_name", f"{step.what} is empty")
         return ""
     kind = MentionKind.RESPONSE if name.startswith("utter_") else MentionKind.ACTION
-    context.mention(kind, name, "action")
+    _mention(step, kind, name, "action")
     return name
 
 
-def _flow(context: _StepContext, key: str) -> str:
-    place = context.node.place(key)
-    name = context.text(key)
+def _flow(step: Fields, key: str) -> str:
+    name = step.text(key)
     if name is None:
-        context.found.error(place, "flow.no_name", f"{context.by} is empty")
+        step.found.error(step.at(key), "flow.no_name", f"{step.what} is empty")
     else:
-        context.mention(MentionKind.FLOW, name, key)
-    if key == "link" and "next" in context.node.entries:
-        text = f"{context.by} is a link and cannot have `next`"
-        context.found.fault(context.node.place("next"), "flow.link_next", text, "remove it")
+        _mention(step, MentionKind.FLOW, name, key)
+    if key == "link" and "next" in step:
+        text = f"{step.what} is a link and cannot have `next`"
+        step.fault("next", "flow.link_next", text, "remove it")
     return name or ""
 
 
-def _exit_conditions(context: _StepContext) -> tuple[str, ...]:
-    node = context.node.entries.get("exit_if")
-    conditions = as_texts(node, context.found, f"exit_if of {context.by}")
+def _exit_conditions(step: Fields) -> tuple[str, ...]:
+    conditions = step.texts("exit_if")
     for condition in conditions:
-        context.mention(MentionKind.CONDITION, condition, "exit_if")
+        _mention(step, MentionKind.CONDITION, condition, "exit_if")
     return conditions
 
 
-def _tool(context: _StepContext, id: str, next: tuple[Branch, ...]) -> Step:
+def _tool(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
     """`call` of a tool: `mapping` says which slots go in, and which values come out."""
-    found, entries = context.found, context.node.entries
-    mapping = as_map(entries.get("mapping"), found, f"mapping of {context.by}")
-    get = (mapping or MapNode(context.node.location, {}, {})).entries.get
-    outputs = _pairs(context, get("output"), "slot", "value")
-    for name, _ in outputs:
-        context.mention(MentionKind.SLOT, name, "mapping")
-    inputs = _pairs(context, get("input"), "param", "slot")
-    for _, name in inputs:
-        context.mention(MentionKind.SLOT, name, "mapping")
-    return ToolStep(
-        id,
-        context.text("call") or "",
-        context.text("mcp_server") or "",
-        next,
-        inputs,
-        outputs,
-        context.node.location,
-    )
+    mapping = step.below("mapping")
+    outputs = _pairs(mapping, "output", "slot", "value")
+    inputs = _pairs(mapping, "input", "param", "slot")
+    for name in (*(slot for slot, _ in outputs), *(slot for _, slot in inputs)):
+        _mention(step, MentionKind.SLOT, name, "mapping")
+    tool, server = step.text("call") or "", step.text("mcp_server") or ""
+    return ToolStep(id, tool, server, next, inputs, outputs, step.node.location)
 
 
-def _pairs(
-    context: _StepContext, node: Node | None, first: str, second: str
-) -> tuple[tuple[str, str], ...]:
+def _pairs(mapping: Fields, key: str, first: str, second: str) -> tuple[tuple[str, str], ...]:
     pairs: list[tuple[str, str]] = []
-    for item in as_items(node, context.found, f"mapping of {context.by}"):
-        entries = as_map(item, context.found, f"mapping of {context.by}")
-        values = [
-            as_text(entries.entries.get(key) if entries else None, context.found, key)
-            for key in (first, second)
-        ]
-        if values[0] is None or values[1] is None:
-            text = f"mapping of {context.by}: expected `{first}` and `{second}`"
-            context.found.error(item.location, "flow.mapping", text)
+    for item in mapping.each(key, mapping.what):
+        left, right = item.text(first), item.text(second)
+        if left is None or right is None:
+            text = f"{mapping.what}: expected `{first}` and `{second}`"
+            item.found.error(item.node.location, "flow.mapping", text)
         else:
-            pairs.append((values[0], values[1]))
+            pairs.append((left, right))
     return tuple(pairs)
 
 
-def _assignments(context: _StepContext, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:
+def _assignments(step: Fields, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:
     """`set_slots`: a list of mappings, in the wild also one mapping."""
-    node = context.node.entries["set_slots"]
-    match node:
-        case ListNode(items=items):
-            maps = items
-        case MapNode():
-            maps = (node,)
-        case ScalarNode():
-            mistyped(context.found, node, "set_slots", "a list such as `- amount: 5`")
-            maps = ()
+    node = step.node.entries["set_slots"]
+    if isinstance(node, ScalarNode):
+        mistyped(step.found, node, "set_slots", "a list such as `- amount: 5`")
+        return ()
     assignments: list[tuple[str, Json]] = []
-    for item in maps:
+    for item in node.items if isinstance(node, ListNode) else (node,):
         if not isinstance(item, MapNode):
-            mistyped(context.found, item, "an item of set_slots", "a mapping such as `amount: 5`")
+            mistyped(step.found, item, "an item of set_slots", "a mapping such as `amount: 5`")
             continue
         for name, value in item.entries.items():
             place = item.place(name)
-            context.mentions.append(Mention(MentionKind.SLOT, name, place, context.by))
-            slot = slots.get(name)
-            assignments.append((name, _assigned(slot, value, place, context.found)))
+            step.found.mention(MentionKind.SLOT, name, place, step.what)
+            assignments.append((name, _assigned(slots.get(name), value, place, step.found)))
     return tuple(assignments)
 
 
@@ -474,8 +406,8 @@ def _assigned(slot: Slot | None, node: Node, place: Location, found: Findings) -
         return value
 
 
-def warn_removed_keys(node: MapNode, found: Findings) -> None:
+def warn_removed_keys(fields: Fields) -> None:
     for key in REMOVED_KEYS:
-        if key in node.entries:
+        if key in fields:
             text = f"`{key}` is no longer part of Rasa; it is ignored"
-            found.warn(node.place(key), "flow.removed_key", text)
+            fields.warn(key, "flow.removed_key", text)

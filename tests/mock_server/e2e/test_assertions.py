@@ -98,7 +98,7 @@ def test_assertion_is_a_demand(expect: Expect, source: str, demands: list[Demand
         ("bot_uttered:", "e2e.assertion: bot_uttered says nothing of what was uttered"),
         ("bot_uttered: {}", "e2e.assertion: bot_uttered says nothing of what was uttered; give it"),
         ("bot_uttered: {text: Hi}", "e2e.unknown_key: bot_uttered has no key 'text'; expected o"),
-        ("bot_uttered: {text_matches: '('}", "e2e.text_matches: text_matches is no regular"),
+        ("bot_uttered: {text_matches: '('}", "e2e.text_matches: text_matches is not a regular"),
         ("bot_uttered: {buttons: [{payload: a}]}", "yaml.type: title: found nothing"),
         ("slot_was_set: [{name: a, vlaue: 1}]", "e2e.unknown_key: slot_was_set has no key 'vlau"),
     ],

@@ -378,7 +378,7 @@ def test_domain_files_may_not_define_a_name_twice(report: Report):
 def test_config_of_the_wrong_shape(report: Report):
     assert report(
         config="pipeline: [{name: XCommandGenerator, user_input: {max_characters: many}}]"
-    ) == ["config.yml:1: yaml.type: max_characters: found 'many', expected a number"]
+    ) == ["config.yml:1: yaml.type: max_characters of user_input: found 'many', expected a number"]
 
 
 @pytest.mark.parametrize(
