@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from inspector.net.events import Headers
+from inspector.wire.dialect import Part
 from inspector.wire.json_values import Json
 
 
@@ -51,7 +52,7 @@ class Turn:
     message_id: str | None = None
     task_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    parts: tuple[Json, ...] = ()
+    parts: tuple[Part, ...] = ()
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
     follow: FollowMode = FollowMode.BLOCKING

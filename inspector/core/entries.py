@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from inspector.net.events import FailureKind, Headers
+from inspector.wire.dialect import Endpoint
 
 
 class Channel(StrEnum):
@@ -52,6 +53,8 @@ class PushVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestSent:
+    """`endpoint` is the agent's; None for a request that is none of its protocol's."""
+
     seq: int
     at_ms: float
     exchange: int
@@ -60,6 +63,7 @@ class RequestSent:
     url: str
     headers: Headers
     body: bytes
+    endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class PushReceived:
     body: bytes
     verdict: PushVerdict
     status: int | None
+    endpoint: Endpoint | None = None
 
 
 Entry: TypeAlias = (

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from inspector.core.entries import (
@@ -32,6 +32,7 @@ from inspector.net.events import (
     Started,
     Transport,
 )
+from inspector.wire.dialect import Endpoint
 from inspector.wire.sse import SseReader, SseTooLarge
 from inspector.wire.urls import is_same_origin
 
@@ -125,9 +126,22 @@ class Recorder:
         body = self._redactor.raw(self._outgoing.body)
         self._append(
             lambda seq, at_ms: RequestSent(
-                seq, at_ms, self._exchange, self._purpose, self._outgoing.method, url, masked, body
+                seq,
+                at_ms,
+                self._exchange,
+                self._purpose,
+                self._outgoing.method,
+                url,
+                masked,
+                body,
+                self._endpoint(),
             )
         )
+
+    def _endpoint(self) -> Endpoint | None:
+        """The agent's endpoint as the log may hold it."""
+        endpoint = self._outgoing.endpoint
+        return endpoint and replace(endpoint, url=self._redactor.url(endpoint.url))
 
     def _start(self, started: Started) -> None:
         self.status = started.status
@@ -248,7 +262,7 @@ class Exchanger:
             location = urljoin(outgoing.url, made.recorder.header("location"))
             if not _may_follow(outgoing, made.recorder, location):
                 return made
-            outgoing = Outgoing(outgoing.method, location, outgoing.headers, outgoing.body)
+            outgoing = replace(outgoing, url=location)
         return await self.make(purpose, outgoing, watch)
 
     async def make(
@@ -307,7 +321,16 @@ class Exchanger:
 
         def make(seq: int, at_ms: float) -> PushReceived:
             return PushReceived(
-                seq, at_ms, number, push.method, url, headers, body, verdict, status
+                seq,
+                at_ms,
+                number,
+                push.method,
+                url,
+                headers,
+                body,
+                verdict,
+                status,
+                push.endpoint,
             )
 
         return self.log.append(make)

@@ -8,15 +8,21 @@ from functools import partial
 from typing import TypeAlias
 
 from inspector.core.commands import Also, FollowMode, GetTask, Resubscribe, Turn
-from inspector.core.entries import Channel, Entry, FailureKind, FrameReceived, Purpose, PushReceived
+from inspector.core.decoding import Decoder, Source, read_push
+from inspector.core.entries import (
+    Channel,
+    Entry,
+    FailureKind,
+    FrameReceived,
+    Purpose,
+    PushReceived,
+)
 from inspector.core.exchanger import Exchanger, Made
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import Registration
-from inspector.core.requests import Request, overlay, request_of, request_of_turn
-from inspector.net.events import Outgoing
-from inspector.wire.sse import parse_event
-from inspector.wire.states import is_resting, parse_state
-from inspector.wire.v0_3 import Result, read_notification, read_reply, read_result
+from inspector.core.requests import AgentRequest, overlay, request_of, request_of_turn
+from inspector.wire.dialect import Dialect, Outgoing, Result
+from inspector.wire.states import STATES, is_resting
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ class TaskWatch:
         self.is_sent = False
         self.notifications = 0
         self.answered: set[int] = set()
+        self._decoder = Decoder()
         self._states: dict[Channel, str] = {}
         self._news = asyncio.Event()
 
@@ -85,12 +92,13 @@ class TaskWatch:
         self.take(entry)
 
     def take(self, entry: Entry) -> None:
+        source = self._decoder.take(entry)
         match entry:
             case FrameReceived():
-                self._take_frame(entry)
+                self._take_frame(entry, source)
             case PushReceived():
                 self.notifications += 1
-                self._learn(Channel.PUSH, read_notification(entry.body).result)
+                self._learn(Channel.PUSH, read_push(entry).result)
             case _:
                 return
         self._tell()
@@ -109,24 +117,23 @@ class TaskWatch:
         await self.until(lambda: self.task_id is not None or self.is_sent)
         return self.task_id
 
-    def _take_frame(self, frame: FrameReceived) -> None:
-        raw = parse_event(frame.raw).data if frame.channel is Channel.SSE else frame.raw
-        reply = read_reply(raw) if raw is not None else None
+    def _take_frame(self, frame: FrameReceived, source: Source | None) -> None:
+        reply = None if source is None else source.reply
         if reply is None:
             return
         if reply.problem or reply.error is not None:
             self.answered.discard(frame.exchange)
         else:
             self.answered.add(frame.exchange)
-            self._learn(frame.channel, read_result(reply.result))
+            self._learn(frame.channel, reply.result)
 
     def _learn(self, channel: Channel, result: Result | None) -> None:
         if result is None:
             return
         self.task_id = self.task_id or result.task_id
         self.context_id = self.context_id or result.context_id
-        if result.state is not None and (state := parse_state(result.state)) is not None:
-            self._states[channel] = state
+        if result.state is not None and result.state in STATES:
+            self._states[channel] = result.state
 
     def _tell(self) -> None:
         self._news.set()
@@ -234,14 +241,15 @@ class Follower:
 class Turns:
     """Knows which turns are followed. `address` gives a request its URL and its credentials.
 
-    `pace` is that of the turns to come.
+    `dialect` is the one spoken now, `pace` that of the turns to come.
     """
 
     def __init__(
         self,
         exchanger: Exchanger,
         receiver: Receiver,
-        address: Callable[[Request], Outgoing],
+        address: Callable[[AgentRequest], Outgoing],
+        dialect: Callable[[], Dialect],
         *,
         new_id: Callable[[], str],
         pace: Pace,
@@ -251,6 +259,7 @@ class Turns:
         self._exchanger = exchanger
         self._receiver = receiver
         self._address = address
+        self._dialect = dialect
         self._new_id = new_id
         self.pace = pace
         self._sleep = sleep
@@ -320,9 +329,10 @@ class Turns:
     async def _send(self, ways: "_Ways") -> None:
         request = request_of_turn(
             ways.turn,
+            self._dialect(),
             message_id=self._new_id(),
             request_id=self._new_id(),
-            push_config=ways.registration.config if ways.registration else None,
+            callback=ways.registration.callback if ways.registration else None,
         )
         outgoing = self._address(request)
         await self._exchanger.follow(request.purpose, outgoing, ways.watch.take_sending)
@@ -340,7 +350,7 @@ class Turns:
         command = Resubscribe(watch.task_id or "", watch.context_id)
         return await self._ask(ways, request_of(command, self._new_id()), Purpose.RESUBSCRIBE)
 
-    async def _ask(self, ways: "_Ways", request: Request, purpose: Purpose) -> Made:
+    async def _ask(self, ways: "_Ways", request: AgentRequest, purpose: Purpose) -> Made:
         """The headers of the turn go with everything that is asked for it."""
         request = replace(request, headers=overlay(request.headers, ways.turn.headers))
         outgoing = self._address(request)

@@ -5,14 +5,14 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from inspector.core.commands import CancelTask, FollowMode, Json, SendTurn, Turn
-from inspector.core.entries import Channel, Entry, FrameReceived, Headers, Purpose, RequestSent
+from inspector.core.commands import CancelTask, FollowMode, SendTurn, Turn
+from inspector.core.decoding import Decoder, read_sent, spoken_in
+from inspector.core.entries import Entry, FrameReceived, Headers, Purpose, RequestSent
 from inspector.core.requests import read_sent_turn
 from inspector.core.session import Session
-from inspector.wire.json_values import object_at, text_at
-from inspector.wire.sse import parse_event
+from inspector.wire.dialect import Message
+from inspector.wire.endpoints import dialect_of
 from inspector.wire.states import is_terminal, parse_state
-from inspector.wire.v0_3 import Result, encode_request, read_reply, read_request, read_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,13 @@ class _Listener:
 
     def __init__(self, context_id: str) -> None:
         self.context_id = context_id
+        self._decoder = Decoder()
         self.task_id: str | None = None
         self.state: str | None = None
 
     def take(self, entry: Entry) -> None:
-        result = result_in(entry) if isinstance(entry, FrameReceived) else None
+        source = self._decoder.take(entry)
+        result = source.result if source and isinstance(entry, FrameReceived) else None
         if result is None or result.context_id != self.context_id:
             return
         self.task_id = result.task_id or self.task_id
@@ -159,26 +161,20 @@ def again(said: Said, names: Names, message_id: str, request_id: str) -> tuple[T
 
     All of the message stays but its ids, and nobody is told of the task by push.
     """
-    request = said.request
-    sent = read_request(request.body)
-    message = {**object_at(sent.params, "message"), "contextId": names.context_id}
-    old_id, old_task = text_at(message, "messageId"), text_at(message, "taskId")
+    dialect = dialect_of(said.request.endpoint)
+    message = read_sent(said.request).ask.message or Message()
+    old_id, old_task = message.message_id, message.task_id
     if old_id is not None:
         names = replace(names, messages={old_id: message_id, **names.messages})
-        message["messageId"] = names.messages[old_id]
-    if old_task is not None:
-        message["taskId"] = names.tasks.get(old_task, old_task)
-    params: dict[str, Json] = {**sent.params, "message": message}
-    configuration = object_at(params, "configuration")
-    if configuration:
-        params["configuration"] = {
-            name: value
-            for name, value in configuration.items()
-            if name != "pushNotificationConfig" and (name != "blocking" or value is True)
-        }
-    turn = read_sent_turn(request)
+    raw = dialect.readdress(
+        said.request.body,
+        request_id=request_id,
+        context_id=names.context_id,
+        message_id=names.messages.get(old_id) if old_id is not None else None,
+        task_id=names.tasks.get(old_task, old_task) if old_task is not None else None,
+    )
+    turn = read_sent_turn(said.request)
     is_stream = turn.follow is FollowMode.STREAM
-    raw = encode_request(request_id, sent.method or "", params)
     follow = FollowMode.STREAM if is_stream else FollowMode.BLOCKING
     return Turn(turn.text, follow=follow, headers=turn.headers, raw=raw), names
 
@@ -188,14 +184,13 @@ def _is_replayed(context_id: str | None) -> bool:
 
 
 def _read_request(request: RequestSent) -> Said:
-    params = read_request(request.body).params
-    context_id = text_at(params, "message", "contextId")
-    task_id = text_at(params, "id")
-    return Said(request, context_id, task_id)
+    ask = read_sent(request).ask
+    context_id = ask.message.context_id if ask.message is not None else None
+    return Said(request, context_id, ask.task_id)
 
 
 def _take_reply(said: Said, frame: FrameReceived) -> Said:
-    if said.has_result or (result := result_in(frame)) is None:
+    if said.has_result or (result := spoken_in(said.request).decode(frame).result) is None:
         return said
     return replace(
         said,
@@ -203,15 +198,6 @@ def _take_reply(said: Said, frame: FrameReceived) -> Said:
         task_id=said.task_id or result.task_id,
         has_result=True,
     )
-
-
-def result_in(frame: FrameReceived) -> Result | None:
-    """The result in a body or an event; None where it holds none."""
-    raw = parse_event(frame.raw).data if frame.channel is Channel.SSE else frame.raw
-    reply = read_reply(raw) if raw is not None else None
-    if reply is None or reply.problem or reply.error is not None:
-        return None
-    return read_result(reply.result)
 
 
 # Changes that follow each other faster than this are one.

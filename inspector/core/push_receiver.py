@@ -25,6 +25,7 @@ from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from inspector.core.decoding import read_push
 from inspector.core.entries import FailureKind, Purpose, PushReceived, PushVerdict
 from inspector.core.exchanger import Exchanger, ignore
 from inspector.core.push_verification import PushJudge, Registration, Registrations
@@ -39,8 +40,8 @@ from inspector.net.events import (
 )
 from inspector.net.receiver import Allowance, Answer, Bounds, Gate, Incoming
 from inspector.settings import Connection
+from inspector.wire.dialect import Endpoint
 from inspector.wire.urls import below, is_same_origin, split_url
-from inspector.wire.v0_3 import read_notification
 
 if TYPE_CHECKING:
     from inspector.net.receiver import HttpReceiver
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 RESENT_HEADER = "X-A2A-Inspect-Resent"
 BURST, PER_SECOND = 200, 50.0
 # Of requests that are turned away, so many get into the log: at once, a second, bytes of each
-STRANGERS, STRANGERS_PER_SECOND, MAX_STRANGE_BYTES = 50, 1.0, 4096
+STRANGERS, STRANGERS_PER_SECOND, MAX_LOGGED_BYTES = 50, 1.0, 4096
 
 _STATUSES = {
     PushVerdict.BAD_BODY: HTTPStatus.BAD_REQUEST,
@@ -138,7 +139,10 @@ class KeptPushes:
 
 
 class Receiver:
-    """Closed until `start`; `fetch_keys` gets the agent's keys from a URL of its own origin."""
+    """Closed until `start`; `fetch_keys` gets the agent's keys from a URL of its own origin.
+
+    `endpoint` is the agent's whose notifications are expected, once that is known.
+    """
 
     def __init__(
         self,
@@ -150,6 +154,7 @@ class Receiver:
     ) -> None:
         self.options = ReceiverOptions()
         self.injection = Injection()
+        self.endpoint: Endpoint | None = None
         self.url = ""
         self.port = 0
         self._exchanger = exchanger
@@ -259,7 +264,13 @@ class Receiver:
 
     async def _handle(self, incoming: Incoming) -> Answer:
         """What every request of the server comes to."""
-        push = Outgoing(incoming.method, self._called(incoming), incoming.headers, incoming.body)
+        push = Outgoing(
+            incoming.method,
+            self._called(incoming),
+            incoming.headers,
+            incoming.body,
+            self.endpoint,
+        )
         if (refusal := incoming.refusal) is not None:
             return self._turn_away(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
         judgement = await self._judge.judge(push)
@@ -275,7 +286,7 @@ class Receiver:
     def _turn_away(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
         """Log it as far as it fits: what nobody asked for must not fill the log."""
         if self._strangers.take():
-            cut = replace(push, body=push.body[:MAX_STRANGE_BYTES])
+            cut = replace(push, body=push.body[:MAX_LOGGED_BYTES])
             self._exchanger.receive(cut, verdict, status)
         return Answer(status, text=f"{reason}\n")
 
@@ -286,7 +297,7 @@ class Receiver:
         entry = self._exchanger.receive(push, PushVerdict.ACCEPTED, status)
         self._kept.keep(entry.exchange, push)
         if registration is not None:
-            result = read_notification(push.body).result
+            result = read_push(entry).result
             registration.task_id = result.task_id if result else None
             registration.watch(entry)
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from inspector.core.entries import PushReceived, PushVerdict
 from inspector.net.events import Outgoing, find_header
-from inspector.wire.json_values import Json, parse_json
-from inspector.wire.v0_3 import read_notification
+from inspector.wire.dialect import Callback, Dialect
+from inspector.wire.endpoints import DEFAULT, dialect_of
+from inspector.wire.json_values import parse_json
 
 if TYPE_CHECKING:
     from jwt import PyJWK, PyJWKSet
@@ -26,7 +27,7 @@ MAX_STRANGE_BYTES = 64 * 1024
 
 @dataclass(slots=True)
 class Registration:
-    """What an agent is given to post to: PushNotificationConfig of A2A 0.3 §6.8.
+    """What an agent is given to post to.
 
     It is for the first task that it is used for, or for any where `is_for_any` says so.
     """
@@ -38,8 +39,8 @@ class Registration:
     task_id: str | None = None
 
     @property
-    def config(self) -> dict[str, Json]:
-        return {"url": self.url, "token": self.token}
+    def callback(self) -> Callback:
+        return Callback(self.url, self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Registrations:
         self._by_age.append(registration)
         del self._by_age[:-MAX_REGISTRATIONS]
 
-    def judge(self, token: str | None, body: bytes) -> Judgement:
+    def judge(self, token: str | None, body: bytes, dialect: Dialect = DEFAULT) -> Judgement:
         """What to make of a notification that came with `token`.
 
         A wrong token is forged whatever the body; none at all is forged for a task that is known,
@@ -71,7 +72,7 @@ class Registrations:
         if token is not None and registration is None:
             return Judgement(PushVerdict.FORGED, f"{TOKEN_HEADER} is not the one registered")
         # a stranger's megabytes are not worth the time of reading them
-        notification = read_notification(body if registration else body[:MAX_STRANGE_BYTES])
+        notification = dialect.read_notification(body if registration else body[:MAX_STRANGE_BYTES])
         result = notification.result
         if result is None or result.task_id is None:
             return Judgement(PushVerdict.BAD_BODY, notification.problem, registration)
@@ -110,7 +111,7 @@ class PushJudge:
 
     async def judge(self, push: Outgoing) -> Judgement:
         token = find_header(push.headers, TOKEN_HEADER)
-        judgement = self._registrations.judge(token, push.body)
+        judgement = self._registrations.judge(token, push.body, dialect_of(push.endpoint))
         if judgement.verdict is PushVerdict.ACCEPTED:
             problem = await self._problem_of_signature(push)
             if problem:

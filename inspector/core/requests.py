@@ -19,21 +19,21 @@ from inspector.core.commands import (
 from inspector.core.entries import Headers, Purpose, RequestSent
 from inspector.core.redaction import SECRET_HEADERS
 from inspector.errors import UsageError
-from inspector.net.events import Outgoing
-from inspector.wire import v0_3
-from inspector.wire.card import Endpoint
-from inspector.wire.json_values import (
-    Json,
-    at,
-    encode_json,
-    list_at,
-    object_at,
-    parse_json,
-    text_at,
+from inspector.wire.dialect import (
+    Ask,
+    Callback,
+    Dialect,
+    Endpoint,
+    File,
+    Message,
+    Operation,
+    Outgoing,
+    Part,
 )
+from inspector.wire.endpoints import DEFAULT, dialect_of
+from inspector.wire.json_values import Json, encode_json, parse_json
 from inspector.wire.slots import add_fence, add_line, data_part, in_metadata, seedings
 from inspector.wire.tokens import MASK
-from inspector.wire.v0_3 import encode_request, read_request
 
 MOST_BYTES = 100 * 1024 * 1024
 
@@ -63,123 +63,110 @@ def read_to_end(stream: BinaryIO, where: str, most_bytes: int = MOST_BYTES) -> b
     return content
 
 
-def read_part(source: str) -> Json:
-    """The part in `source`: JSON text, a JSON file that holds a part, or any file as a FilePart.
+def read_part(source: str, dialect: Dialect = DEFAULT) -> Part:
+    """The part in `source`: JSON text, a JSON file that holds a part, or any file as a part.
+
+    JSON is in the words of `dialect`, and goes out as it is.
 
     Raises:
         UsageError: JSON that is no part, or a file that cannot be read.
     """
     if source.lstrip().startswith("{"):
-        return _part_of(source)
+        return _part_of(source, dialect)
     path = Path(source).expanduser()
     content = read_user_file(path, str(path))
-    if path.suffix == ".json" and is_part(part := parse_json(content).value):
+    if path.suffix == ".json" and (part := dialect.read_part(parse_json(content).value)):
         return part
     media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    encoded = base64.b64encode(content).decode()
-    return {"kind": "file", "file": {"name": path.name, "mimeType": media_type, "bytes": encoded}}
+    file = File(path.name, media_type, base64.b64encode(content).decode())
+    return Part(file=file, label="file")
 
 
-def is_part(value: Json) -> bool:
-    return isinstance(value, dict) and "kind" in value
-
-
-def _part_of(text: str) -> Json:
+def _part_of(text: str, dialect: Dialect) -> Part:
     parsed = parse_json(text.encode(errors="replace"))
-    if not is_part(parsed.value):
-        found = parsed.problem or "an object without `kind`"
-        raise UsageError(
-            f"expected a part as JSON; {found}", """write it as {"kind": "data", "data": {…}}"""
-        )
-    return parsed.value
+    part = dialect.read_part(parsed.value)
+    if part is None:
+        found = parsed.problem or f"an object {dialect.lacks_as_part}"
+        raise UsageError(f"expected a part as JSON; {found}", f"write it as {dialect.part_example}")
+    return part
 
 
-def compose_params(
-    turn: Turn, message_id: str, push_config: Mapping[str, Json] | None = None
-) -> dict[str, Json]:
-    """`MessageSendParams` of `turn` (A2A 0.3 §7.1.1); `message_id` serves where it names none.
+def compose(turn: Turn, message_id: str = "", callback: Callback | None = None) -> Ask:
+    """What `turn` asks; `message_id` serves where it names none.
 
-    `push_config` says where the task's notifications go (§7.5).
+    `callback` says where the task's notifications go.
     """
-    params: dict[str, Json] = {"message": compose_message(turn, message_id)}
-    configuration = _configuration(turn)
-    if push_config is not None:
-        configuration["pushNotificationConfig"] = dict(push_config)
-    if configuration:
-        params["configuration"] = configuration
-    if turn.slots and SlotShape.REQUEST in turn.slot_shapes:
-        params["metadata"] = in_metadata({}, turn.slots)
-    return params
+    is_stream = turn.follow is FollowMode.STREAM
+    in_request = turn.slots and SlotShape.REQUEST in turn.slot_shapes
+    return Ask(
+        message=_compose_message(turn, message_id),
+        metadata=in_metadata({}, turn.slots) if in_request else {},
+        history_length=turn.history_length,
+        accepted_output_modes=turn.accepted_output_modes,
+        is_blocking=None if is_stream else turn.follow is FollowMode.BLOCKING,
+        callback=callback,
+        raw=turn.raw,
+    )
 
 
-def compose_message(turn: Turn, message_id: str) -> dict[str, Json]:
-    message: dict[str, Json] = {
-        "kind": "message",
-        "messageId": turn.message_id or message_id,
-        "role": "user",
-        "parts": _parts(turn),
-    }
-    if turn.context_id is not None:
-        message["contextId"] = turn.context_id
-    if turn.task_id is not None:
-        message["taskId"] = turn.task_id
-    if metadata := _metadata(turn):
-        message["metadata"] = metadata
-    return message
+def operation_of(turn: Turn) -> Operation:
+    """How `turn` is sent, where it has no body of its own that says so."""
+    return Operation.STREAM if turn.follow is FollowMode.STREAM else Operation.SEND
 
 
-def _parts(turn: Turn) -> list[Json]:
+def _compose_message(turn: Turn, message_id: str) -> Message:
+    return Message(
+        parts=_parts(turn),
+        message_id=turn.message_id or message_id,
+        context_id=turn.context_id,
+        task_id=turn.task_id,
+        metadata=_metadata(turn),
+    )
+
+
+def _parts(turn: Turn) -> tuple[Part, ...]:
     text = turn.text
     if turn.slots and SlotShape.LINE in turn.slot_shapes:
         text = add_line(text, turn.slots)
     # the fence must end the text, so it comes after the line
     if turn.slots and SlotShape.FENCE in turn.slot_shapes:
         text = add_fence(text, turn.slots)
-    parts: list[Json] = [{"kind": "text", "text": text}] if text else []
+    parts = (Part(text=text, label="text"),) if text else ()
     parts += turn.parts
     if turn.slots and SlotShape.DATA in turn.slot_shapes:
-        parts.append(data_part(turn.slots))
+        parts += (data_part(turn.slots),)
     return parts
 
 
-def _metadata(turn: Turn) -> dict[str, Json]:
+def _metadata(turn: Turn) -> Mapping[str, Json]:
     if turn.slots and SlotShape.METADATA in turn.slot_shapes:
         return in_metadata(turn.metadata, turn.slots)
     return dict(turn.metadata)
 
 
-def _configuration(turn: Turn) -> dict[str, Json]:
-    configuration: dict[str, Json] = {}
-    if turn.accepted_output_modes:
-        configuration["acceptedOutputModes"] = list(turn.accepted_output_modes)
-    if turn.history_length is not None:
-        configuration["historyLength"] = turn.history_length
-    if turn.follow is not FollowMode.STREAM:
-        configuration["blocking"] = turn.follow is FollowMode.BLOCKING
-    return configuration
-
-
-JSON_BODY: Headers = (("Content-Type", "application/json"),)
 ACCEPT_JSON: Headers = (("Accept", "application/json"),)
-ACCEPT_STREAM: Headers = (("Accept", "text/event-stream"),)
 
-_STREAMS = frozenset({Purpose.STREAM, Purpose.RESUBSCRIBE})
 _PURPOSES = {
-    v0_3.MESSAGE_SEND: Purpose.SEND,
-    v0_3.MESSAGE_STREAM: Purpose.STREAM,
-    v0_3.TASKS_GET: Purpose.GET,
-    v0_3.TASKS_CANCEL: Purpose.CANCEL,
-    v0_3.TASKS_RESUBSCRIBE: Purpose.RESUBSCRIBE,
+    Operation.SEND: Purpose.SEND,
+    Operation.STREAM: Purpose.STREAM,
+    Operation.GET: Purpose.GET,
+    Operation.CANCEL: Purpose.CANCEL,
+    Operation.RESUBSCRIBE: Purpose.RESUBSCRIBE,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What goes to the agent's endpoint, and why."""
+class AgentRequest:
+    """What an operation asks of the agent, and the headers that go with it."""
 
-    purpose: Purpose
-    body: bytes
+    operation: Operation
+    ask: Ask
+    request_id: str
     headers: Headers = ()
+
+    @property
+    def purpose(self) -> Purpose:
+        return _PURPOSES[self.operation]
 
     def outgoing(self, endpoint: Endpoint, credentials: Headers) -> Outgoing:
         """Credentials, those of the turn's headers included, stay with the card's origin."""
@@ -188,41 +175,43 @@ class Request:
             extra += credentials
         else:
             extra = tuple(one for one in extra if one[0].lower() not in SECRET_HEADERS)
-        headers = overlay(JSON_BODY + self._accept(), extra)
-        return Outgoing("POST", endpoint.url, headers, self.body)
+        dialect = dialect_of(endpoint)
+        outgoing = dialect.encode(
+            self.operation, self.ask, url=endpoint.url, request_id=self.request_id
+        )
+        headers = overlay(outgoing.headers, extra)
+        return replace(outgoing, headers=headers, endpoint=replace(endpoint, findings=()))
 
-    def _accept(self) -> Headers:
-        return ACCEPT_STREAM if self.purpose in _STREAMS else ACCEPT_JSON
 
-
-def request_of(command: GetTask | CancelTask | Resubscribe, request_id: str) -> Request:
+def request_of(command: GetTask | CancelTask | Resubscribe, request_id: str) -> AgentRequest:
     """The request about a task; its context leads to the replica that holds it."""
-    params: dict[str, Json] = {"id": command.task_id}
+    history_length = None
     match command:
         case GetTask(history_length=history_length):
-            method = v0_3.TASKS_GET
-            if history_length is not None:
-                params["historyLength"] = history_length
+            operation = Operation.GET
         case CancelTask():
-            method = v0_3.TASKS_CANCEL
+            operation = Operation.CANCEL
         case Resubscribe():
-            method = v0_3.TASKS_RESUBSCRIBE
-    body = v0_3.encode_request(request_id, method, params)
-    return Request(_PURPOSES[method], body, routing(command.context_id))
+            operation = Operation.RESUBSCRIBE
+    ask = Ask(task_id=command.task_id, history_length=history_length)
+    return AgentRequest(operation, ask, request_id, routing(command.context_id))
 
 
 def request_of_turn(
-    turn: Turn, *, request_id: str, message_id: str, push_config: Mapping[str, Json] | None
-) -> Request:
-    """The request that sends `turn`; a raw one is what its method says, as far as that is known."""
-    is_stream = turn.follow is FollowMode.STREAM
-    method = v0_3.MESSAGE_STREAM if is_stream else v0_3.MESSAGE_SEND
+    turn: Turn,
+    dialect: Dialect,
+    *,
+    request_id: str,
+    message_id: str,
+    callback: Callback | None = None,
+) -> AgentRequest:
+    """The request that sends `turn`; a raw one is what its body asks for, if that is known."""
+    operation = operation_of(turn)
     if turn.raw is not None:
-        purpose = _PURPOSES.get(v0_3.read_request(turn.raw).method or "", _PURPOSES[method])
-        return Request(purpose, turn.raw, turn.headers)
-    params = compose_params(turn, message_id, push_config)
-    body = v0_3.encode_request(request_id, method, params)
-    return Request(_PURPOSES[method], body, turn.headers)
+        asked = dialect.read_request(turn.raw).operation
+        operation = asked if asked is not None and asked in _PURPOSES else operation
+    ask = compose(turn, message_id, callback)
+    return AgentRequest(operation, ask, request_id, turn.headers)
 
 
 def routing(context_id: str | None) -> Headers:
@@ -259,69 +248,68 @@ _OWN_HEADERS = frozenset(
 
 def read_sent_turn(request: RequestSent) -> Turn:
     """The turn that `request` sent; header values that the log masks are left out."""
-    sent = read_request(request.body)
-    follow = _read_follow(request.purpose, sent.params)
-    turn = _read_params(sent.params, follow)
+    dialect = dialect_of(request.endpoint)
+    sent = dialect.read_request(request.body)
+    follow = _read_follow(request.purpose, sent.ask)
+    turn = _read_turn(sent.ask, follow, dialect)
     # where notifications go is the session's to say, anew for each task
-    push_config = at(sent.params, "configuration", "pushNotificationConfig")
-    is_pushed = isinstance(push_config, dict)
-    params = compose_params(turn, "", push_config if is_pushed else None)
+    callback = sent.ask.callback
     # an id of another type is the user's own, and to be sent again as it is
     id = sent.id if isinstance(sent.id, str) else ""
-    again = encode_request(id, sent.method or "", params)
+    ask = compose(turn, "", callback)
+    again = dialect.encode(operation_of(turn), ask, url=request.url, request_id=id).body
     if again != request.body:
         turn = Turn(
             turn.text, context_id=turn.context_id, message_id=turn.message_id, raw=request.body
         )
-    also = frozenset({Also.PUSH}) if is_pushed and turn.raw is None else frozenset[Also]()
+    is_pushed = callback is not None and turn.raw is None
+    also = frozenset({Also.PUSH}) if is_pushed else frozenset[Also]()
     return replace(turn, follow=follow, also=also, headers=_own_headers(request.headers))
 
 
-def _read_params(params: dict[str, Json], follow: FollowMode) -> Turn:
-    message = object_at(params, "message")
-    parts = list_at(message, "parts")
-    slots, shapes = _read_slots(params)
-    metadata = object_at(message, "metadata")
+def _read_turn(ask: Ask, follow: FollowMode, dialect: Dialect) -> Turn:
+    message = ask.message or Message()
+    parts = message.parts
+    slots, shapes = _read_slots(ask, dialect)
+    metadata = message.metadata
     if SlotShape.METADATA in shapes:
         metadata = {name: value for name, value in metadata.items() if name != "slots"}
     if SlotShape.DATA in shapes:
         parts = parts[:-1]
     text = ""
-    if parts and (first := text_at(parts[0], "text")) is not None:
+    if parts and (first := parts[0].text) is not None:
         text, parts = _without_markers(first, slots, shapes), parts[1:]
-    modes = list_at(params, "configuration", "acceptedOutputModes")
-    history = at(params, "configuration", "historyLength")
     return Turn(
         text,
         slots=slots,
         slot_shapes=shapes or (SlotShape.METADATA,),
-        context_id=text_at(message, "contextId"),
-        message_id=text_at(message, "messageId"),
-        task_id=text_at(message, "taskId"),
+        context_id=message.context_id,
+        message_id=message.message_id,
+        task_id=message.task_id,
         metadata=metadata,
-        parts=tuple(parts),
-        history_length=history if isinstance(history, int) else None,
-        accepted_output_modes=tuple(mode for mode in modes if isinstance(mode, str)),
+        parts=parts,
+        history_length=ask.history_length,
+        accepted_output_modes=ask.accepted_output_modes,
         follow=follow,
     )
 
 
-def _read_slots(params: dict[str, Json]) -> tuple[dict[str, Json], tuple[SlotShape, ...]]:
+def _read_slots(ask: Ask, dialect: Dialect) -> tuple[dict[str, Json], tuple[SlotShape, ...]]:
     """The slots of the strongest place, and the shapes of all places that hold just the same."""
-    found = [seeding for seeding in seedings(params) if seeding.slots]
+    found = [seeding for seeding in seedings(ask) if seeding.slots]
     if not found:
         return {}, ()
     slots = found[-1].slots
     same = {seeding.shape for seeding in found if encode_json(seeding.slots) == encode_json(slots)}
-    last = list_at(params, "message", "parts")[-1:]
-    if last != [data_part(slots)]:
+    last = ask.message.parts[-1:] if ask.message is not None else ()
+    if not last or dialect.write_part(last[0]) != dialect.write_part(data_part(slots)):
         same.discard(SlotShape.DATA)
     shapes = tuple(shape for shape in SlotShape if shape in same)
     return (slots, shapes) if shapes else ({}, ())
 
 
 def _without_markers(text: str, slots: dict[str, Json], shapes: tuple[SlotShape, ...]) -> str:
-    """`text` before compose_params wrote `slots` into it; what the user wrote there stays."""
+    """`text` before `slots` were written into it; what the user wrote there stays."""
     # they were added in the order of SlotShape, so the last one comes off first
     for shape, add in ((SlotShape.FENCE, add_fence), (SlotShape.LINE, add_line)):
         if shape in shapes:
@@ -330,11 +318,10 @@ def _without_markers(text: str, slots: dict[str, Json], shapes: tuple[SlotShape,
     return text
 
 
-def _read_follow(purpose: Purpose, params: dict[str, Json]) -> FollowMode:
+def _read_follow(purpose: Purpose, ask: Ask) -> FollowMode:
     if purpose is Purpose.STREAM:
         return FollowMode.STREAM
-    is_blocking = at(params, "configuration", "blocking") is not False
-    return FollowMode.BLOCKING if is_blocking else FollowMode.NO_BLOCKING
+    return FollowMode.NO_BLOCKING if ask.is_blocking is False else FollowMode.BLOCKING
 
 
 def _own_headers(headers: Headers) -> Headers:

@@ -16,10 +16,11 @@ from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import WELL_KNOWN_KEYS
 from inspector.core.redaction import Redactor
-from inspector.core.requests import ACCEPT_JSON, Request, request_of
+from inspector.core.requests import ACCEPT_JSON, AgentRequest, request_of
 from inspector.core.target import Target
 from inspector.net.events import Outgoing, Transport
-from inspector.wire.card import Endpoint, choose_endpoint
+from inspector.wire.dialect import Endpoint
+from inspector.wire.endpoints import choose_endpoint, dialect_of
 from inspector.wire.json_values import Json, parse_json
 from inspector.wire.urls import is_same_origin
 
@@ -30,7 +31,8 @@ class Session:
     """Everything that happens is in `log`; views are folds of it.
 
     `credentials` go to the target's own origin and to `allowed_origins` only (inspector.md TUI-6);
-    `secrets` are masked like them. `jwks_file` has the keys that cards are signed with. `new_id`
+    `secrets` are masked like them. `jwks_file` has the keys that cards are signed with. `protocol`
+    forces a version of A2A. `new_id`
     makes message and request ids. `run` may be called while another command runs. `receiver` takes
     push notifications; `sleep` and `clock` count the seconds of `pace`.
     """
@@ -46,6 +48,7 @@ class Session:
         secrets: Iterable[str] = (),
         allowed_origins: Iterable[str] = (),
         jwks_file: Path | None = None,
+        protocol: str | None = None,
         timeout_seconds: float | None = None,
         limits: Limits | None = None,
         pace: Pace | None = None,
@@ -59,6 +62,7 @@ class Session:
         self._credentials = credentials
         self._allowed_origins = tuple(allowed_origins)
         self._jwks_file = jwks_file
+        self._protocol = protocol
         self._card: tuple[Json, str] = (None, "")
         self._exchanger = Exchanger(
             transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
@@ -70,6 +74,7 @@ class Session:
             self._exchanger,
             self.receiver,
             self._address,
+            lambda: dialect_of(self.endpoint),
             new_id=new_id,
             pace=pace or Pace(),
             sleep=sleep,
@@ -175,7 +180,7 @@ class Session:
         await self.receiver.stop()
         await self._exchanger.aclose()
 
-    def _address(self, request: Request) -> Outgoing:
+    def _address(self, request: AgentRequest) -> Outgoing:
         """`request` as it goes to the agent; only once a card has told where that is."""
         assert self.endpoint is not None
         return request.outgoing(self.endpoint, self._credentials)
@@ -205,7 +210,10 @@ class Session:
     def _lead_on(self, card: Json, source_url: str) -> None:
         """Go where `card` leads from now on."""
         self._card = card, source_url
-        self.endpoint = choose_endpoint(card, source_url, self._allowed_origins)
+        self.endpoint = choose_endpoint(
+            card, source_url, self._allowed_origins, protocol=self._protocol
+        )
+        self.receiver.endpoint = self.endpoint and replace(self.endpoint, findings=())
 
     async def _fetch_keys(self, url: str | None) -> bytes | None:
         """The agent's public keys from its own origin; None where there are none."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from inspector.core.commands import Also, Command, Json, SendTurn
-from inspector.core.entries import Entry, FrameReceived, PushReceived, PushVerdict
+from inspector.core.decoding import Decoder, Source
+from inspector.core.entries import Entry, PushReceived, PushVerdict
 from inspector.core.push_receiver import ReceiverOptions
 from inspector.errors import TimedOut
 from inspector.headless.inspection import Inspection, error_of, raise_problem
@@ -34,12 +35,12 @@ from inspector.headless.terminal import (
 from inspector.views.channels import Silence, explain_silence, missing_pushes
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, problem_of
-from inspector.views.reads import Source, reply_of, result_of
 from inspector.views.text import plain_line
 from inspector.views.timeline import TaskRow
+from inspector.wire.dialect import ErrorReason, texts
+from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.states import is_resting, parse_state
-from inspector.wire.v0_3 import INVALID_PARAMS, PUSH, read_notification, texts
 
 MISSING_AFTER_MS = 500.0
 
@@ -108,6 +109,7 @@ class UpdatePrinter:
     ) -> None:
         self.reports: list[Source] = []
         self._inspection = inspection
+        self._decoder = Decoder()
         self._is_json = is_json
         self._is_stream_only = is_stream_only
         self._began_ms: float | None = None
@@ -115,24 +117,23 @@ class UpdatePrinter:
     def take(self, entry: Entry) -> None:
         if self._began_ms is None:
             self._began_ms = entry.at_ms
-        report = entry if isinstance(entry, FrameReceived | PushReceived) else None
+        report = self._decoder.take(entry)
         if self._is_stream_only and not self._inspection.exchange(entry.exchange).is_stream:
             return
         if report is None and not self._is_stream_only:
             return
-        if isinstance(report, FrameReceived) or (
-            report is not None and report.verdict is PushVerdict.ACCEPTED
-        ):
+        is_refused = isinstance(entry, PushReceived) and entry.verdict is not PushVerdict.ACCEPTED
+        if report is not None and not is_refused:
             self.reports.append(report)
         if not self._is_json:
             self._print_line(entry.seq)
         elif report is not None:
             self._print_json(report, self._began_ms)
 
-    def _print_json(self, entry: Source, began_ms: float) -> None:
-        if isinstance(entry, PushReceived):
-            print_json(push_update_json(entry, began_ms))
-        elif (update := frame_json(entry, began_ms)) is not None:
+    def _print_json(self, report: Source, began_ms: float) -> None:
+        if isinstance(report.entry, PushReceived):
+            print_json(push_update_json(report.entry, began_ms))
+        elif (update := frame_json(report, began_ms)) is not None:
             print_json(update)
 
     def _print_line(self, seq: int) -> None:
@@ -177,7 +178,9 @@ def _conclude(
         print_json(_ending_json(inspection, exchange, ending))
     elif not is_json:
         _print_ending(inspection, row, ending)
-    is_silent = Also.PUSH in also and not any(isinstance(one, PushReceived) for one in reports)
+    is_silent = Also.PUSH in also and not any(
+        isinstance(one.entry, PushReceived) for one in reports
+    )
     silence = _explain_silence(inspection) if is_silent else None
     _raise_problem(exchange, ending, silence, is_polled=Also.POLL in also)
     if silence is not None:
@@ -189,26 +192,19 @@ def _conclude(
 
 def _ending_of(row: TaskRow, reports: list[Source]) -> Ending | None:
     """The last of `reports` that says that the task rests, or the last at all."""
-    results = [(source, result) for source in reports if (result := result_of(source)) is not None]
-    resting = [one for one in results if is_resting(parse_state(one[1].state or ""))]
+    results = [(source, result) for source in reports if (result := source.result) is not None]
+    resting = [one for one in results if is_resting(one[1].state)]
     if not results:
         return None
     source, result = (resting or results)[-1]
     return Ending(
-        state=result.state or row.state,
+        state=result.spelling or row.state,
         text=next((said for _, one in reversed(results) if (said := texts(one.parts))), ()),
-        task=_as_received(source),
+        task=source.as_received,
         task_id=result.task_id or row.task_id,
         context_id=result.context_id or row.context_id,
         elapsed_ms=source.at_ms - row.started_ms,
     )
-
-
-def _as_received(source: Source) -> Json:
-    if isinstance(source, PushReceived):
-        return read_notification(source.body).value
-    reply = reply_of(source)
-    return None if reply is None else reply.result
 
 
 def _ending_json(inspection: Inspection, exchange: Exchange, ending: Ending) -> dict[str, Json]:
@@ -248,12 +244,13 @@ def _findings(inspection: Inspection) -> Iterator[Finding]:
     updates = (update for row in inspection.views.timeline.rows for update in row.updates)
     yield from dict.fromkeys(finding for update in updates for finding in update.findings)
     lives, now_ms = inspection.views.readings.lives, inspection.session.log.now_ms
+    section = dialect_of(inspection.session.endpoint).sections.push
     for missing in missing_pushes(lives, now_ms, MISSING_AFTER_MS):
         text = (
             f"missing: {missing.channel} told {missing.state} {missing.since_ms / 1000:.1f} s ago, "
             "and no notification of it came"
         )
-        yield Finding(Severity.ERROR, PUSH, "$", text)
+        yield Finding(Severity.ERROR, section, "$", text)
 
 
 def _explain_silence(inspection: Inspection) -> Silence | None:
@@ -288,6 +285,6 @@ def _with_silence(problem: Problem, exchange: Exchange, silence: Silence | None)
     reply = exchange.last_reply
     if silence is None or reply is None or reply.error is None:
         return problem
-    if reply.error.code != INVALID_PARAMS:
+    if reply.error.reason is not ErrorReason.INVALID_PARAMS:
         return problem
     return replace(problem, cause=silence.cause, hint=silence.hint)

@@ -20,7 +20,8 @@ from inspector.views.exchanges import Exchange
 from inspector.views.log_views import Views
 from inspector.views.problems import Problem, ProblemKind, RefusalKind, problem_of, refusal_of
 from inspector.views.text import plain_line
-from inspector.wire.card import BEARER, Endpoint, Scheme, wanted_scheme, wants_credentials
+from inspector.wire.card import BEARER, Scheme, wanted_scheme, wants_credentials
+from inspector.wire.dialect import Endpoint
 from inspector.wire.urls import root
 
 _ERRORS: dict[ProblemKind, type[InspectorError]] = {

@@ -4,19 +4,18 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from inspector.core.entries import Channel, FrameReceived, PushReceived, PushVerdict
+from inspector.core.decoding import Source, read_push, read_sent
+from inspector.core.entries import Channel, FrameReceived, PushReceived, PushVerdict, RequestSent
 from inspector.headless.terminal import BOLD, DIM, GREEN, RED, YELLOW, Ink, milliseconds
 from inspector.views.chat import Said, read_offers
 from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
-from inspector.views.exchanges import Exchange, reply_of
+from inspector.views.exchanges import Exchange
 from inspector.views.text import plain, plain_line
 from inspector.views.timeline import TaskRow, Update
+from inspector.wire.dialect import Reply, texts
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import Json, text_at
-from inspector.wire.v0_3 import Reply, read_notification, read_request, read_result, texts
+from inspector.wire.json_values import Json
 
-TRANSPORT = "jsonrpc"
-PROTOCOL = "0.3"
 TEXT_WIDTH = 60
 NAME_WIDTH = 20
 _CHANGES = {
@@ -144,52 +143,53 @@ def answer_json(
 ) -> dict[str, Json]:
     """One object for the whole exchange; `task` is the last result as received."""
     reply = exchange.last_reply
-    params = read_request(exchange.request.body).params
+    asked = exchange.request
+    message = read_sent(asked).ask.message if isinstance(asked, RequestSent) else None
+    dialect = exchange.spoken.dialect
     error = _error_json(reply)
     answer: dict[str, Json] = {
         "contextId": exchange.progress.context_id,
         "taskId": exchange.progress.task_id,
-        "messageId": text_at(params, "message", "messageId"),
+        "messageId": message.message_id if message is not None else None,
         "state": state_of(exchange),
         "text": list(_texts_said(exchange)),
         "data": list(turn.parts) if turn else [],
         "artifacts": [_artifact_json(row) for row in turn.artifacts] if turn else [],
-        "transport": TRANSPORT,
-        "protocol": PROTOCOL,
+        "transport": dialect.binding.flag,
+        "protocol": dialect.version,
         "elapsed_ms": round(exchange.total_ms or 0, 1),
         "findings": [finding_json(finding) for finding in findings],
-        "task": reply.result if reply else None,
+        "task": reply.payload if reply else None,
     }
     return answer if error is None else {**answer, "error": error}
 
 
-def frame_json(frame: FrameReceived, began_ms: float) -> dict[str, Json] | None:
+def frame_json(source: Source, began_ms: float) -> dict[str, Json] | None:
     """One update as it came, its time since `began_ms`; None for an event without data."""
-    reply = reply_of(frame)
-    if reply is None:
+    frame, reply = source.entry, source.reply
+    if reply is None or not isinstance(frame, FrameReceived):
         return None
-    is_result = not reply.problem and reply.error is None
-    result = read_result(reply.result)
+    result = reply.result
     return {
         "at_ms": round(frame.at_ms - began_ms, 1),
         "channel": frame.channel.value,
-        "kind": result.kind if is_result else "error",
-        "state": result.state if is_result else None,
-        "final": result.is_final if is_result else True,
+        "kind": result.kind if result is not None else "error",
+        "state": result.spelling if result is not None else None,
+        "final": result.is_final if result is not None else True,
         "raw": frame.raw.decode(errors="replace") if reply.problem else reply.envelope,
     }
 
 
 def push_update_json(entry: PushReceived, began_ms: float) -> dict[str, Json]:
     """A notification as one update among those of the other channels."""
-    notification = read_notification(entry.body)
+    notification = read_push(entry)
     result = notification.result if entry.verdict is PushVerdict.ACCEPTED else None
     text = entry.body.decode(errors="replace")
     return {
         "at_ms": round(entry.at_ms - began_ms, 1),
         "channel": "push",
         "kind": result.kind if result else "error",
-        "state": result.state if result else None,
+        "state": result.spelling if result else None,
         "final": result.is_final if result else False,
         "raw": text if notification.value is None else notification.value,
     }
@@ -207,9 +207,9 @@ def finding_json(finding: Finding) -> dict[str, Json]:
 def state_of(exchange: Exchange) -> str | None:
     """The last state that the exchange told, in the wire's spelling."""
     for frame in reversed(exchange.frames):
-        reply = reply_of(frame)
-        if reply is not None and (state := read_result(reply.result).state) is not None:
-            return state
+        reply = exchange.read(frame)
+        if reply is not None and reply.result is not None and reply.result.spelling is not None:
+            return reply.result.spelling
     return None
 
 
@@ -222,11 +222,14 @@ def _error_json(reply: Reply | None) -> Json:
 def _texts_said(exchange: Exchange) -> tuple[str, ...]:
     """The texts of the last message; a stream's artifact chunks are no message."""
     for frame in reversed(exchange.frames):
-        reply = reply_of(frame)
-        if reply is not None and (said := texts(read_result(reply.result).parts)):
+        reply = exchange.read(frame)
+        if reply is None or reply.result is None:
+            continue
+        if said := texts(reply.result.parts):
             return said
     return ()
 
 
 def _artifact_json(row: ArtifactRow) -> dict[str, Json]:
-    return {"artifactId": row.artifact_id, "name": row.name, "parts": list(row.parts)}
+    parts = [part.raw for part in row.parts]
+    return {"artifactId": row.artifact_id, "name": row.name, "parts": parts}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-Headers: TypeAlias = tuple[tuple[str, str], ...]
+from inspector.wire.dialect import Headers, Outgoing
 
 
 def find_header(headers: Headers, name: str) -> str | None:
@@ -20,16 +20,6 @@ class FailureKind(StrEnum):
     PROTOCOL = "protocol"
     DISCONNECTED = "disconnected"
     STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A request to make; the transport adds the headers that HTTP itself needs."""
-
-    method: str
-    url: str
-    headers: Headers = ()
-    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from inspector.core.entries import Purpose
 from inspector.tui.drawing import styles
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, exchange_json, har, har_entry, httpx_script
-from inspector.wire.json_values import Json, encode_json, text_at
+from inspector.wire.dialect import Part
+from inspector.wire.endpoints import DEFAULT
+from inspector.wire.json_values import Json, encode_json
 
 # What a shell takes as one argument without complaint; a larger file is named instead.
 _MOST_ARGUMENT_BYTES = 4096
@@ -92,11 +94,11 @@ def _ways(turn: Turn) -> Iterator[str]:
     yield from (flag for way, flag in flags.items() if way in turn.also)
 
 
-def _part(part: Json) -> str:
-    encoded = encode_json(part)
+def _part(part: Part) -> str:
+    encoded = encode_json(DEFAULT.write_part(part))
     if len(encoded) <= _MOST_ARGUMENT_BYTES:
         return encoded.decode()
-    return text_at(part, "file", "name") or "part.json"
+    return (part.file.name if part.file else None) or "part.json"
 
 
 def _raw_pipe(raw: bytes) -> str:

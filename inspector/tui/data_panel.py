@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from inspector.core.entries import FrameReceived
+from inspector.core.decoding import Source
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.drawing.json_lines import tree
@@ -17,9 +17,8 @@ from inspector.tui.drawing.safe_text import safe_line, size, value_text
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.views import mock
 from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
-from inspector.views.files import FilePart, file_of, files_in
+from inspector.views.files import FilePart, file_part, files_in
 from inspector.views.mock import MockView
-from inspector.views.reads import result_of
 from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import Move, Rule, Trace
 from inspector.wire.states import is_resting, parse_state
@@ -61,12 +60,12 @@ class DataPanel(BlockList):
         self.explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
-        self._answer: FrameReceived | None = None
+        self._answer: Source | None = None
         self._files: dict[str, FilePart] = {}
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
-    def show_turn(self, turn: TurnData | None, answer: FrameReceived | None = None) -> None:
+    def show_turn(self, turn: TurnData | None, answer: Source | None = None) -> None:
         """Show `turn`; `answer` is the last that was said in it, which may hold files."""
         self._answer = answer
         if turn is self._turn:
@@ -149,7 +148,7 @@ class DataPanel(BlockList):
             label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
             blocks += self._tree(label, part)
         self._files.clear()
-        result = None if self._answer is None else result_of(self._answer)
+        result = None if self._answer is None else self._answer.result
         for file in files_in(result.parts if result is not None else ()):
             blocks.append(self._file(file))
         for artifact in turn.artifacts:
@@ -204,11 +203,10 @@ class DataPanel(BlockList):
             blocks.append(_block(Line(Content(_newest(artifact)), 2)))
         # the text parts are drawn above as the one text that they make
         for number, part in enumerate(artifact.other_parts(MOST_PARTS), 1):
-            file = file_of(part)
-            if file is not None:
-                blocks.append(self._file(file))
+            if part.file is not None:
+                blocks.append(self._file(file_part(part.file)))
             else:
-                blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part)
+                blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part.raw)
         return blocks
 
     def _file(self, file: FilePart) -> Block:

@@ -12,7 +12,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.entries import PushReceived, PushVerdict
+from inspector.core.decoding import read_push, read_sent
+from inspector.core.entries import PushReceived, PushVerdict, RequestSent
 from inspector.core.push_receiver import RESENT_HEADER, Injection, Receiver
 from inspector.errors import UsageError
 from inspector.net.events import find_header
@@ -27,8 +28,7 @@ from inspector.views.channels import MissingPush, explain_silence, missing_pushe
 from inspector.views.exchanges import Exchange
 from inspector.views.reads import STARTS_TASK
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import Json, parse_json
-from inspector.wire.v0_3 import asks_for_notifications, read_notification, read_request
+from inspector.wire.json_values import parse_json
 
 KEYS = (
     "Esc back  o open, close  n port  u public URL  w hand on  t turns  r resend\n"
@@ -291,7 +291,7 @@ def push_block(
     is_good = push.verdict is PushVerdict.ACCEPTED
     sign = symbols.states["completed" if is_good else "failed"]
     verdict = f"{sign} {push.verdict.value}".ljust(_VERDICT_WIDTH + 2)
-    result = read_notification(push.body).result
+    result = read_push(push).result
     task = "" if result is None else safe_line(result.task_id or "")[:SHORT_ID]
     first = Content.assemble(
         (f"{wall_clock(started, push.at_ms)}  ", styles.DIM),
@@ -321,7 +321,7 @@ def missing_block(missing: MissingPush, symbols: Symbols) -> Block:
 def empty_words(board: Board, callback_url: str) -> Sequence[tuple[str, str]]:
     """Return why nothing came, each line with its ink."""
     turn = last_turn(board)
-    if turn is None or not asks_for_notifications(_params(turn)):
+    if turn is None or not _registers(turn):
         return [("Nothing received yet. Send a turn: it registers this receiver.", styles.DIM)]
     if turn.is_running:
         return [("Nothing received yet; the turn is under way.", styles.DIM)]
@@ -345,8 +345,10 @@ def last_turn(board: Board) -> Exchange | None:
     return next((one for one in reversed(board.exchanges) if one.purpose in STARTS_TASK), None)
 
 
-def _params(turn: Exchange) -> dict[str, Json]:
-    return read_request(turn.request.body).params
+def _registers(turn: Exchange) -> bool:
+    """Say whether the turn asked for notifications."""
+    request = turn.request
+    return isinstance(request, RequestSent) and read_sent(request).ask.callback is not None
 
 
 def _state(state: str | None, symbols: Symbols) -> Content:

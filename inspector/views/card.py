@@ -9,7 +9,8 @@ from typing import assert_never
 from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
 from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
-from inspector.wire.card import check_card, check_placement, choose_endpoint, interfaces
+from inspector.wire.card import check_card, check_placement
+from inspector.wire.endpoints import choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import list_at, object_at, parse_json, text_at
 from inspector.wire.schema import join

@@ -6,15 +6,13 @@ from hashlib import blake2b
 from inspector.core.entries import Channel, FrameReceived, PushReceived
 from inspector.views.persistent import Index
 from inspector.views.reads import STARTS_TASK, Call
+from inspector.wire.dialect import Operation, Result, ResultKind, Sections
+from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json, at, encode_json
-from inspector.wire.progress import TASK_STATE, Progress
-from inspector.wire.states import is_legal, is_resting, is_terminal, parse_state
+from inspector.wire.progress import Progress
+from inspector.wire.states import STATES, is_legal, is_resting, is_terminal
 from inspector.wire.urls import is_loopback
-from inspector.wire.v0_3 import PUSH, PUSH_CONFIG, PUSH_CONFIG_DELETE, Result
-
-TASK = "A2A 0.3 §6.1"
-
 
 STATE_PATH = "$.result.status.state"
 
@@ -91,13 +89,13 @@ def hear_reply(
     if task_id is None:
         return lives, (), True
     life, found = _life_of(lives, call, task_id, progress.context_id)
-    if result.kind == PUSH_CONFIG:
+    if result.kind == ResultKind.PUSH_CONFIG:
         life = replace(life, registered_ms=life.registered_ms or frame.at_ms)
-    elif call.request.method == PUSH_CONFIG_DELETE:
+    elif call.request.operation is Operation.PUSH_DELETE:
         life = replace(life, registered_ms=None, awaited=())
     is_news = True
     if (telling := _telling(result, frame.channel, frame)) is not None:
-        life, contradictions, is_news = hear(life, telling, call.asked_ms)
+        life, contradictions, is_news = hear(life, telling, call.asked_ms, call.dialect.sections)
         found += contradictions
     return _with_life(lives, task_id, life), found, is_news
 
@@ -118,7 +116,11 @@ def _life_of(
         return replace(born, registered_ms=registered_ms), ()
     if not is_first:
         return replace(life, context_id=life.context_id or context_id), ()
-    found = () if call.task_id == task_id else check_reuse(life, context_id, call.message_id)
+    found = (
+        ()
+        if call.task_id == task_id
+        else check_reuse(life, context_id, call.message_id, call.dialect.sections)
+    )
     return replace(life, registered_ms=life.registered_ms or registered_ms), found
 
 
@@ -135,8 +137,8 @@ def _telling(
     result: Result, channel: Channel, entry: FrameReceived | PushReceived
 ) -> Telling | None:
     """The state that `result` tells; None where it tells none that is known."""
-    state = parse_state(result.state) if result.state is not None else None
-    if state is None:
+    state = result.state
+    if state is None or state not in STATES:
         return None
     return Telling(
         state=state,
@@ -144,7 +146,7 @@ def _telling(
         exchange=entry.exchange,
         at_ms=entry.at_ms,
         timestamp_ms=result.timestamp_ms,
-        message=_digest(encode_json(list(result.parts))) if result.parts else "",
+        message=_digest(encode_json([part.raw for part in result.parts])) if result.parts else "",
         whole=_digest(entry.body) if isinstance(entry, PushReceived) else "",
     )
 
@@ -157,6 +159,7 @@ def hear_push(
     lives: Lives, turn: Call | None, result: Result, entry: PushReceived
 ) -> tuple[Lives, tuple[Finding, ...], bool]:
     """Take what an accepted notification tells into the life of its task, which `turn` began."""
+    sections = dialect_of(entry.endpoint).sections
     task_id = result.task_id or ""
     found: tuple[Finding, ...] = ()
     life = lives.of_task.get(task_id)
@@ -165,13 +168,13 @@ def hear_push(
     elif life is None:
         life = Life(entry.exchange, None, result.context_id, entry.at_ms)
         text = "no turn in this log began this task"
-        found += (Finding(Severity.HINT, PUSH, "$.id", text),)
+        found += (Finding(Severity.HINT, sections.push, "$.id", text),)
     if None not in (life.context_id, result.context_id) and life.context_id != result.context_id:
         text = f"the task is of context {life.context_id!r}, this says {result.context_id!r:.80}"
-        found += (Finding(Severity.ERROR, PUSH, "$.contextId", text),)
+        found += (Finding(Severity.ERROR, sections.push, "$.contextId", text),)
     is_news = True
     if (telling := _telling(result, Channel.PUSH, entry)) is not None:
-        life, contradictions, is_news = take_push(life, telling)
+        life, contradictions, is_news = take_push(life, telling, sections)
         found += contradictions
     return _with_life(lives, task_id, life), found, is_news
 
@@ -202,7 +205,9 @@ def missing_pushes(lives: Lives, now_ms: float, patience_ms: float) -> tuple[Mis
     return tuple(sorted(missing, key=lambda one: (one.told_ms, one.task_id)))
 
 
-def hear(life: Life, telling: Telling, asked_ms: float) -> tuple[Life, tuple[Finding, ...], bool]:
+def hear(
+    life: Life, telling: Telling, asked_ms: float, sections: Sections
+) -> tuple[Life, tuple[Finding, ...], bool]:
     """Take what a reply tells whose request was sent at `asked_ms`; say whether it is news.
 
     Within one exchange, and after what was known when it began, order is checked elsewhere.
@@ -212,23 +217,29 @@ def hear(life: Life, telling: Telling, asked_ms: float) -> tuple[Life, tuple[Fin
     if now is None or not is_beside:
         return _await(_advance(life, telling)), (), True
     if is_terminal(now.state) and is_terminal(telling.state) and now.state != telling.state:
-        return _advance(life, telling), (_contradicts(now, telling, STATE_PATH, TASK_STATE),), True
+        return (
+            _advance(life, telling),
+            (_contradicts(now, telling, STATE_PATH, sections.task_state),),
+            True,
+        )
     if is_old(life, telling):
         return _remember(life, telling), (), False
     return _await(_advance(life, telling)), (), True
 
 
-def take_push(life: Life, telling: Telling) -> tuple[Life, tuple[Finding, ...], bool]:
+def take_push(
+    life: Life, telling: Telling, sections: Sections
+) -> tuple[Life, tuple[Finding, ...], bool]:
     """Take what an accepted notification tells; say whether it is news."""
     twin = next((one for one in life.pushed if one.whole == telling.whole), None)
     if twin is not None:
         since_ms = telling.at_ms - twin.at_ms
         text = f"duplicate: the same notification of {telling.state} came {since_ms:.0f} ms before"
-        return life, (Finding(Severity.WARNING, PUSH, "$", text),), False
+        return life, (Finding(Severity.WARNING, sections.push, "$", text),), False
     is_news = life.now is None or not is_old(life, telling)
-    found = [*_check_order(life, telling), *_check_agreement(life, telling)]
+    found = [*_check_order(life, telling, sections), *_check_agreement(life, telling, sections)]
     if is_news and not found:
-        found = _check_transition(life, telling)
+        found = _check_transition(life, telling, sections)
     after = replace(life, now=telling) if is_news else life
     after = replace(after, pushed=(*life.pushed, telling)[-MOST_REMEMBERED:])
     return _settle(after, telling), tuple(found), is_news
@@ -251,7 +262,7 @@ def _rank(state: str) -> int:
     return _RANKS.get(state, _RESTING_RANK)
 
 
-def _check_order(life: Life, telling: Telling) -> list[Finding]:
+def _check_order(life: Life, telling: Telling, sections: Sections) -> list[Finding]:
     """What overtook the notification: another notification, or another lane."""
     found: list[Finding] = []
     overtaking = next((one for one in life.pushed if _is_later(life, one, telling)), None)
@@ -259,7 +270,7 @@ def _check_order(life: Life, telling: Telling) -> list[Finding]:
         text = (
             f"reordered: {telling.state} is older than {overtaking.state}, which was pushed before"
         )
-        found.append(Finding(Severity.WARNING, PUSH, "$.status", text))
+        found.append(Finding(Severity.WARNING, sections.push, "$.status", text))
     later = (one for one in life.told if _is_later(life, one, telling))
     same = (one for one in life.told if _is_long_before(life, one, telling))
     ahead = next(later, None) or next(same, None)
@@ -267,7 +278,7 @@ def _check_order(life: Life, telling: Telling) -> list[Finding]:
         since_ms = telling.at_ms - ahead.at_ms
         severity = Severity.WARNING if since_ms >= LATE_MS else Severity.HINT
         text = f"late by {since_ms:.0f} ms: {ahead.channel} had told {ahead.state}"
-        found.append(Finding(severity, PUSH, "$.status", text))
+        found.append(Finding(severity, sections.push, "$.status", text))
     return found
 
 
@@ -277,18 +288,18 @@ def _is_long_before(life: Life, one: Telling, telling: Telling) -> bool:
     return is_same and one.at_ms >= life.turn_ms and telling.at_ms - one.at_ms >= LATE_MS
 
 
-def _check_agreement(life: Life, telling: Telling) -> list[Finding]:
+def _check_agreement(life: Life, telling: Telling, sections: Sections) -> list[Finding]:
     """Where the notification says other than a response or stream about the same moment."""
     for one in life.told:
         is_end = is_terminal(one.state) and is_terminal(telling.state)
         is_moment = one.timestamp_ms is not None and one.timestamp_ms == telling.timestamp_ms
         is_rest = is_moment and is_resting(one.state) and is_resting(telling.state)
         if one.state != telling.state and (is_end or is_rest):
-            return [_contradicts(one, telling, "$.status.state", PUSH)]
+            return [_contradicts(one, telling, "$.status.state", sections.push)]
         is_told = one.state == telling.state and (is_end or is_moment)
         if is_told and one.message and telling.message and one.message != telling.message:
             text = f"the notification of {one.state} brings another message than the {one.channel}"
-            return [Finding(Severity.WARNING, PUSH, "$.status.message", text)]
+            return [Finding(Severity.WARNING, sections.push, "$.status.message", text)]
     return []
 
 
@@ -327,25 +338,27 @@ def _settle(life: Life, telling: Telling) -> Life:
     return replace(life, awaited=tuple(one for one in life.awaited if one.state != telling.state))
 
 
-def check_reuse(life: Life, context_id: str | None, message_id: str | None) -> tuple[Finding, ...]:
+def check_reuse(
+    life: Life, context_id: str | None, message_id: str | None, sections: Sections
+) -> tuple[Finding, ...]:
     """Whether a new turn may be answered with the task that an earlier turn began."""
     if context_id is not None and life.context_id is not None and context_id != life.context_id:
         text = f"duplicate task id: a turn of context {life.context_id[:80]!r} has it, too"
-        return (Finding(Severity.ERROR, TASK, "$.result.id", text),)
+        return (Finding(Severity.ERROR, sections.task, "$.result.id", text),)
     if life.now is None or not is_terminal(life.now.state):
         return ()
     if message_id is not None and message_id == life.message_id:
         return ()
     text = f"duplicate task id: it is that of a turn before, which is {life.now.state}"
-    return (Finding(Severity.ERROR, TASK, "$.result.id", text),)
+    return (Finding(Severity.ERROR, sections.task, "$.result.id", text),)
 
 
-def _check_transition(life: Life, telling: Telling) -> list[Finding]:
+def _check_transition(life: Life, telling: Telling, sections: Sections) -> list[Finding]:
     """Whether a notification that is news tells a state that may come next."""
     if life.now is None or is_legal(life.now.state, telling.state):
         return []
     text = f"a task that is {life.now.state} cannot become {telling.state}"
-    return [Finding(Severity.ERROR, TASK_STATE, "$.status.state", text)]
+    return [Finding(Severity.ERROR, sections.task_state, "$.status.state", text)]
 
 
 @dataclass(frozen=True, slots=True)

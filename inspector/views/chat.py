@@ -7,14 +7,14 @@ from hashlib import blake2b
 from typing import assert_never
 
 from inspector.core.commands import Json
+from inspector.core.decoding import Source
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
-from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read, Source
-from inspector.wire.json_values import list_at
+from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
+from inspector.wire.dialect import Result, ResultKind, texts
 from inspector.wire.slots import read_slots, strip_markers
-from inspector.wire.states import is_resting, parse_state
-from inspector.wire.v0_3 import Result, texts
+from inspector.wire.states import is_resting
 
 # Rasa's base channel prints a button so (server.md OUT-2a); the payload may be missing.
 # More lines than this at a text's end are no row of buttons.
@@ -74,7 +74,7 @@ def step(view: Chat, read: Read) -> Chat:
     if isinstance(read, Pushed):
         if read.result is None or not read.is_news:
             return view
-        return _answer(view, read.entry, read.result)
+        return _answer(view, read.source, read.result)
     if read.call.is_aside:
         return view
     if isinstance(read, Asked):
@@ -84,9 +84,9 @@ def step(view: Chat, read: Read) -> Chat:
     match read:
         case Began():
             return _with_running(view, exchange)
-        case Heard(entry, _, _, result):
+        case Heard(result=result):
             view = _with_running(view, exchange)
-            return view if result is None else _answer(view, entry, result)
+            return view if result is None else _answer(view, read.source, result)
         case Over():
             return _close(view, exchange, read)
         case _ as never:
@@ -120,9 +120,9 @@ def _read_offer(line: str) -> Offer | None:
 def _ask(view: Chat, asked: Asked) -> Chat:
     if asked.call.purpose not in STARTS_TASK:
         return view
-    request, params = asked.entry, asked.params
-    slots, shapes = read_slots(params)
-    text = "\n".join(texts(tuple(list_at(params, "message", "parts"))))
+    request, message = asked.entry, asked.ask.message
+    slots, shapes = read_slots(asked.ask)
+    text = "\n".join(texts(message.parts if message else ()))
     said = Said(
         seq=request.seq,
         at_ms=request.at_ms,
@@ -139,11 +139,11 @@ def _ask(view: Chat, asked: Asked) -> Chat:
 
 
 def _answer(view: Chat, source: Source, result: Result) -> Chat:
-    if result.kind == "artifact-update":
+    if result.kind == ResultKind.ARTIFACT_UPDATE:
         return _stream(view, source, result)
     text = "\n\n".join(texts(result.parts))
-    if not text and not is_resting(parse_state(result.state or "")):
-        return view if result.kind != "message" else _tell(view, source, result, text)
+    if not text and not is_resting(result.state):
+        return view if result.kind != ResultKind.MESSAGE else _tell(view, source, result, text)
     text = text or _artifact_text(result) or "".join(view.streamed.get(source.exchange, ()))
     return _tell(view, source, result, text)
 

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import assert_never, overload
 
 from inspector.core.commands import Json
+from inspector.core.decoding import Source, read_sent
 from inspector.core.entries import Channel, RequestSent
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import (
@@ -18,12 +19,18 @@ from inspector.views.reads import (
     Over,
     Pushed,
     Read,
-    Source,
-    result_of,
+)
+from inspector.wire.dialect import (
+    ArtifactChunk,
+    Ask,
+    Part,
+    Result,
+    ResultKind,
+    data_parts,
+    texts,
 )
 from inspector.wire.json_values import at
 from inspector.wire.slots import read_slots
-from inspector.wire.v0_3 import PUSH_CONFIG, ArtifactChunk, Result, data_parts, read_request, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +67,17 @@ class ArtifactRow:
         return "".join(reversed(end)), True
 
     @property
-    def parts(self) -> tuple[Json, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """Every part as received, read from the bytes again."""
         return tuple(part for source in self.sources for part in self._parts_in(source))
 
-    def other_parts(self, most: int) -> tuple[Json, ...]:
+    def other_parts(self, most: int) -> tuple[Part, ...]:
         """The first parts that are no text."""
         parts = (part for source in self.others for part in self._parts_in(source))
-        return tuple(islice((part for part in parts if not _is_text(part)), most))
+        return tuple(islice((part for part in parts if part.text is None), most))
 
-    def _parts_in(self, source: Source) -> Iterator[Json]:
-        result = result_of(source)
+    def _parts_in(self, source: Source) -> Iterator[Part]:
+        result = source.result
         for chunk in () if result is None else result.artifacts:
             if chunk.artifact_id == self.artifact_id:
                 yield from chunk.parts
@@ -153,8 +160,8 @@ class TurnData:
         if before is None and not self.is_continued:
             before = {}
         after = _slots_of(self.told_slots)
-        params = read_request(self.asked.body).params if self.asked is not None else None
-        seeded, _ = read_slots(params)
+        ask = read_sent(self.asked).ask if self.asked is not None else Ask()
+        seeded, _ = read_slots(ask)
         return compare(before, (before or {}) if after is None else after, seeded)
 
     @property
@@ -212,7 +219,7 @@ def step(view: DataView, read: Read) -> DataView:
             return replace(view, running={**view.running, entry.exchange: opened})
         case Heard(entry, call, _, result):
             opened = view.running.get(entry.exchange)
-            if opened is None or result is None or result.kind == PUSH_CONFIG:
+            if opened is None or result is None or result.kind == ResultKind.PUSH_CONFIG:
                 return view
             return _hear(view, opened, read, result)
         case Over(entry):
@@ -229,7 +236,7 @@ def step(view: DataView, read: Read) -> DataView:
                 view, place = _place_of(view, opened, entry.seq, result)
             elif place is None:
                 view, place = _open(view, result, TurnData(entry.seq, entry.exchange))
-            return _learn(view, place, entry, Channel.PUSH, result)
+            return _learn(view, place, read.source, Channel.PUSH, result)
         case Began():
             return view
         case _ as never:
@@ -245,7 +252,7 @@ def _hear(view: DataView, opened: OpenTurn, heard: Heard, result: Result) -> Dat
         view, place = _place_of(view, opened, entry.seq, result)
     elif opened.place is None:
         view = _with_place(view, opened, place)
-    return _learn(view, place, entry, entry.channel, result) if heard.is_news else view
+    return _learn(view, place, heard.source, entry.channel, result) if heard.is_news else view
 
 
 def _place_of(view: DataView, opened: OpenTurn, seq: int, result: Result) -> tuple[DataView, int]:
@@ -273,32 +280,34 @@ def _open(view: DataView, result: Result, turn: TurnData) -> tuple[DataView, int
     return replace(view, turns=view.turns.append(turn)), place
 
 
-def _learn(view: DataView, place: int, entry: Source, channel: Channel, result: Result) -> DataView:
+def _learn(
+    view: DataView, place: int, source: Source, channel: Channel, result: Result
+) -> DataView:
     turn = view.turns[place]
     contents = data_parts(result.parts)
     has_slots = isinstance(_last(contents, "slots"), dict)
     turn = replace(
         turn,
-        seq=entry.seq,
+        seq=source.seq,
         context_id=turn.context_id or result.context_id,
         state=result.state or turn.state,
-        told=entry if contents else turn.told,
-        told_slots=entry if has_slots else turn.told_slots,
-        artifacts=take(turn.artifacts, result, entry, channel, is_open=view.running.__contains__),
+        told=source if contents else turn.told,
+        told_slots=source if has_slots else turn.told_slots,
+        artifacts=take(turn.artifacts, result, source, channel, is_open=view.running.__contains__),
     )
     view = replace(view, turns=view.turns.set(place, turn))
-    if view.turn_of_exchange.get(entry.exchange) != place:
-        found = view.turn_of_exchange.set(entry.exchange, place)
+    if view.turn_of_exchange.get(source.exchange) != place:
+        found = view.turn_of_exchange.set(source.exchange, place)
         view = replace(view, turn_of_exchange=found)
     if has_slots:
-        view = replace(view, slots=view.slots.set(turn.context_id, entry))
+        view = replace(view, slots=view.slots.set(turn.context_id, source))
     if result.task_id is not None and view.turn_of_task.get(result.task_id) != place:
         view = replace(view, turn_of_task=view.turn_of_task.set(result.task_id, place))
     return view
 
 
 def _contents(source: Source | None) -> tuple[Json, ...]:
-    result = None if source is None else result_of(source)
+    result = None if source is None else source.result
     return () if result is None else data_parts(result.parts)
 
 
@@ -361,7 +370,7 @@ def _begin(chunk: ArtifactChunk, source: Source, channel: Channel) -> ArtifactRo
 
 
 def _grow(row: ArtifactRow, chunk: ArtifactChunk, source: Source) -> ArtifactRow:
-    has_others = not all(_is_text(part) for part in chunk.parts)
+    has_others = any(part.text is None for part in chunk.parts)
     return replace(
         row,
         name=chunk.name or row.name,
@@ -372,10 +381,6 @@ def _grow(row: ArtifactRow, chunk: ArtifactChunk, source: Source) -> ArtifactRow
         chunks=row.chunks + 1,
         is_complete=chunk.is_last,
     )
-
-
-def _is_text(part: Json) -> bool:
-    return at(part, "text") is not None
 
 
 def compare(

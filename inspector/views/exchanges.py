@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TypeAlias, assert_never, overload
 
+from inspector.core.decoding import UNKNOWN, Source, Spoken
 from inspector.core.entries import (
     Failed,
     FrameReceived,
@@ -24,14 +25,13 @@ from inspector.views.reads import (
     Pushed,
     Read,
     header,
-    reply_of,
 )
+from inspector.wire.dialect import Reply
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.progress import Progress
-from inspector.wire.states import parse_state
-from inspector.wire.v0_3 import Reply
+from inspector.wire.states import STATES
 
-__all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "reply_of", "step"]
+__all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "step"]
 
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
@@ -50,6 +50,7 @@ class Exchange:
     id: int
     request: RequestSent | PushReceived
     rpc_method: str | None
+    spoken: Spoken = UNKNOWN
     response: ResponseStarted | None = None
     frames: Series[FrameReceived] = field(default_factory=Series[FrameReceived])
     failure: Failed | None = None
@@ -60,7 +61,7 @@ class Exchange:
     connect_ms: float | None = None
     progress: Progress = field(default_factory=Progress)
     about: tuple[str | None, str | None] = (None, None)
-    answer: FrameReceived | None = None
+    answer: Source | None = None
     has_read_answer: bool = False
     is_refused: bool = False
     worst: Severity | None = None
@@ -101,7 +102,11 @@ class Exchange:
     @property
     def last_reply(self) -> Reply | None:
         """The last reply that could be read; where none could, the last that came at all."""
-        return None if self.answer is None else reply_of(self.answer)
+        return None if self.answer is None else self.answer.reply
+
+    def read(self, frame: FrameReceived) -> Reply | None:
+        """The reply in one of the frames; None for an event without data."""
+        return Source(frame, self.spoken).reply
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,10 +179,12 @@ def begin(read: Asked | Pushed) -> Exchange:
         call = read.call
         about = (call.task_id, call.context_id)
         method = call.request.method
-        return Exchange(entry.exchange, entry, method, progress=call.progress, about=about)
+        return Exchange(
+            entry.exchange, entry, method, call.spoken, progress=call.progress, about=about
+        )
     exchange = Exchange(entry.exchange, entry, None, first_byte_ms=0.0, total_ms=0.0)
     if (result := read.result) is not None:
-        state = parse_state(result.state or "")
+        state = result.state if result.state in STATES else None
         progress = Progress(result.task_id, result.context_id, state, result.is_final)
         exchange = replace(exchange, progress=progress)
     return _with_findings(exchange, read.findings)
@@ -213,7 +220,7 @@ def _add_frame(exchange: Exchange, heard: Heard) -> Exchange:
         frames=exchange.frames.append(heard.entry),
         size_bytes=exchange.size_bytes + len(heard.entry.raw),
         progress=heard.call.progress,
-        answer=heard.entry if is_answer else exchange.answer,
+        answer=heard.source if is_answer else exchange.answer,
         is_refused=exchange.is_refused or is_refusal,
         has_read_answer=exchange.has_read_answer or is_read,
     )

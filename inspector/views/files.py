@@ -1,11 +1,11 @@
-"""Files and images among the parts of a message, as A2A 0.3 and 1.0 write them."""
+"""Files and images among the parts of a message."""
 
 import base64
 import binascii
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from inspector.wire.json_values import Json, at, text_at
+from inspector.wire.dialect import File, Part
 
 _UNNAMED = "unnamed"
 
@@ -43,30 +43,16 @@ class FilePart:
         return kept.lstrip(".")[:100] or _UNNAMED
 
 
-def files_in(parts: Iterable[Json]) -> Iterator[FilePart]:
+def files_in(parts: Iterable[Part]) -> Iterator[FilePart]:
     """The files of `parts`, in their order."""
-    for part in parts:
-        file = file_of(part)
-        if file is not None:
-            yield file
+    return (file_part(part.file) for part in parts if part.file is not None)
 
 
-def file_of(part: Json) -> FilePart | None:
-    inner = at(part, "file")
-    if isinstance(inner, dict):
-        return _file(inner, text_at(inner, "name"), text_at(inner, "mimeType"), "bytes", "uri")
-    if isinstance(part, dict) and ("raw" in part or "url" in part):
-        name, media_type = text_at(part, "filename"), text_at(part, "mediaType")
-        return _file(part, name, media_type, "raw", "url")
-    return None
-
-
-def _file(
-    holder: Json, name: str | None, media_type: str | None, content: str, link: str
-) -> FilePart:
+def file_part(file: File) -> FilePart:
+    """`file` with words for what it does not say."""
     return FilePart(
-        name=name or _UNNAMED,
-        media_type=media_type or "type unknown",
-        encoded=text_at(holder, content) or "",
-        uri=text_at(holder, link) or "",
+        name=file.name or _UNNAMED,
+        media_type=file.media_type or "type unknown",
+        encoded=file.encoded or "",
+        uri=file.uri or "",
     )

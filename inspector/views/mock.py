@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
+from inspector.core.decoding import read_sent
 from inspector.core.entries import (
     ASIDE,
     Channel,
@@ -18,7 +19,7 @@ from inspector.core.entries import (
 )
 from inspector.views.persistent import Index
 from inspector.wire import mock_admin
-from inspector.wire.json_values import Json, parse_json, text_at
+from inspector.wire.json_values import Json, parse_json
 from inspector.wire.mock_admin import (
     ArmedFault,
     FaultHit,
@@ -29,7 +30,6 @@ from inspector.wire.mock_admin import (
     read_trace,
 )
 from inspector.wire.sse import parse_event
-from inspector.wire.v0_3 import read_request
 
 _TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 # A hit is told while its request is under way, or shortly after: older turns are not looked at.
@@ -220,8 +220,8 @@ def _counted(fault: ArmedFault) -> ArmedFault:
 
 def _is_struck(request: RequestSent, hit: FaultHit) -> bool:
     """A notification belongs to the turns of its context, the first of which named none yet."""
-    sent = read_request(request.body)
-    context_id = text_at(sent.params, "message", "contextId")
+    sent = read_sent(request)
+    context_id = sent.ask.message.context_id if sent.ask.message is not None else None
     if hit.method is None:
         return request.purpose in _TURNS and context_id in (None, hit.context_id)
     is_of_turn = request.purpose in _TURNS

@@ -12,10 +12,10 @@ from inspector.core.entries import Entry, Failed, RequestSent
 from inspector.views.persistent import Index, Series
 from inspector.views.reading import STARTS_TASK, read_log
 from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
-from inspector.wire.json_values import at, list_at, object_at, text_at
+from inspector.wire.dialect import Result, ResultKind, data_parts, texts
+from inspector.wire.json_values import at, object_at, text_at
 from inspector.wire.slots import strip_markers
-from inspector.wire.states import is_resting, parse_state
-from inspector.wire.v0_3 import Result, data_parts, texts
+from inspector.wire.states import is_resting
 
 # What differs from run to run although nothing was changed: ids and times.
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
@@ -89,7 +89,7 @@ def step(view: Outcomes, read: Read) -> Outcomes:
 
 
 def _begin(view: Outcomes, asked: Asked) -> Outcomes:
-    parts = tuple(list_at(asked.params, "message", "parts"))
+    parts = asked.ask.message.parts if asked.ask.message else ()
     call = asked.call
     outcome = Outcome(
         exchange=call.exchange,
@@ -122,13 +122,13 @@ def _learn(view: Outcomes, exchange: int, result: Result) -> Outcomes:
 
 
 def _add(outcome: Outcome, result: Result) -> Outcome:
-    state = parse_state(result.state) or result.state if result.state is not None else None
+    state = result.state
     is_new = state is not None and state != outcome.state
     contents = data_parts(result.parts)
     slots = next((object_at(one, "slots") for one in contents if at(one, "slots")), None)
     flow = next((text_at(one, "active_flow") for one in contents if at(one, "state")), None)
     streamed = "".join(text for one in result.artifacts for text in texts(one.parts))
-    is_chunk = result.kind == "artifact-update"
+    is_chunk = result.kind == ResultKind.ARTIFACT_UPDATE
     return replace(
         outcome,
         context_id=outcome.context_id or result.context_id,

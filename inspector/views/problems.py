@@ -8,10 +8,9 @@ from typing import assert_never
 
 from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
-from inspector.wire import v0_3
-from inspector.wire.json_values import Json, parse_json
+from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
+from inspector.wire.json_values import parse_json
 from inspector.wire.tokens import Shown, read_mask
-from inspector.wire.v0_3 import RpcError, is_wrapped, wrong_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +85,9 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
     if exchange.is_stream and exchange.progress.is_final:
         return None
-    if found := wrong_answer(exchange.rpc_method, reply.result):
-        return _of_wrong_answer(exchange, reply.result, found)
+    dialect, operation = exchange.spoken.dialect, exchange.spoken.operation
+    if found := dialect.wrong_answer(reply, operation):
+        return _of_wrong_answer(exchange, reply, found)
     return _of_early_end(exchange) if exchange.is_stream else None
 
 
@@ -136,11 +136,11 @@ def _no_card(exchange: Exchange, what: str) -> Problem:
     )
 
 
-def _of_error(exchange: Exchange, error: RpcError) -> Problem:
+def _of_error(exchange: Exchange, error: AgentError) -> Problem:
     remedy = (
         _of_refusal(exchange)
         or remedy_of_status(_status(exchange) or 0)
-        or remedy_of_error(exchange, error.code)
+        or remedy_of_error(exchange, error.reason)
     )
     return Problem(
         kind=ProblemKind.REFUSED,
@@ -184,9 +184,10 @@ def _of_refusal(exchange: Exchange) -> Remedy | None:
 
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
+    binding = exchange.spoken.dialect.binding
     return Problem(
         kind=ProblemKind.NOT_A2A,
-        what=f"{exchange.request.url} answers, but not in JSON-RPC: {problem}",
+        what=f"{exchange.request.url} answers, but not in {binding.label}: {problem}",
         outstanding=_outstanding(exchange),
         last_seen=_last_seen(exchange),
         cause="the card's url leads to something that is no A2A agent",
@@ -194,17 +195,14 @@ def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
     )
 
 
-def _of_wrong_answer(exchange: Exchange, result: Json, found: str) -> Problem:
-    """JSON-RPC it is, but what it holds is no answer to the method."""
-    cause = "the server speaks JSON-RPC, but not A2A 0.3"
-    if is_wrapped(result):
-        cause = "the agent answers as A2A 1.0 does, and was asked in 0.3"
+def _of_wrong_answer(exchange: Exchange, reply: Reply, found: str) -> Problem:
+    """It is a reply, but what it holds is no answer to what was asked."""
     return Problem(
         kind=ProblemKind.NOT_A2A,
         what=f"{exchange.request.url} answers {exchange.rpc_method} with {found}",
         outstanding="",
         last_seen=_last_seen(exchange),
-        cause=cause,
+        cause=exchange.spoken.dialect.cause_of_wrong_answer(reply),
         hint="--json shows the whole reply, a2a-inspect card TARGET --validate what it offers",
     )
 
@@ -279,9 +277,10 @@ def remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
             assert_never(kind)
 
 
-def remedy_of_error(exchange: Exchange, code: int | None) -> Remedy:
-    """What a JSON-RPC error of this code says (A2A 0.3 §8)."""
-    cause, hint = _ERRORS.get(code or 0, ("", "--json shows the whole reply"))
+def remedy_of_error(exchange: Exchange, reason: ErrorReason | None) -> Remedy:
+    """What an error with this reason says."""
+    unknown = "", "--json shows the whole reply"
+    cause, hint = unknown if reason is None else _ERRORS.get(reason, unknown)
     return Remedy(cause, hint.format(task=exchange.task_id or "TASK_ID"))
 
 
@@ -304,7 +303,7 @@ def _remedy_of_silence(exchange: Exchange) -> Remedy:
             "the server hangs, or something on the way swallows the request",
             f"a longer --timeout, or {_curl(exchange)} to see whether it answers at all",
         )
-    if exchange.rpc_method == v0_3.MESSAGE_SEND:
+    if exchange.spoken.operation is Operation.SEND:
         hint = "a longer --timeout, or --stream to see how far it comes"
     else:
         way = _way_to_the_task(exchange) or "the agent's log shows what it does"
@@ -318,7 +317,7 @@ def _way_to_the_task(exchange: Exchange) -> str:
     if exchange.purpose in ASIDE:
         return ""
     if task is None:
-        is_sent = exchange.rpc_method == v0_3.MESSAGE_SEND
+        is_sent = exchange.spoken.operation is Operation.SEND
         return "--stream or --no-blocking tells the task's id at once" if is_sent else ""
     if exchange.is_stream:
         return f"a2a-inspect tasks resubscribe TARGET {task} goes on, tasks get shows where it is"
@@ -329,32 +328,32 @@ def _curl(exchange: Exchange) -> str:
     return f"curl -i {exchange.request.url}"
 
 
-_ERRORS: dict[int, tuple[str, str]] = {
-    v0_3.PARSE_ERROR: (
+_ERRORS: dict[ErrorReason, tuple[str, str]] = {
+    ErrorReason.PARSE_ERROR: (
         "the body is no JSON for the agent",
         "look at what went out: a2a-inspect sessions export last --format curl",
     ),
-    v0_3.METHOD_NOT_FOUND: (
+    ErrorReason.METHOD_NOT_FOUND: (
         "the agent speaks another protocol version, or lacks this method",
         "a2a-inspect card TARGET --validate shows what it offers",
     ),
-    v0_3.TASK_NOT_FOUND: (
+    ErrorReason.TASK_NOT_FOUND: (
         "the task id is wrong, or the agent has forgotten it, as after a restart",
         "check the id; a2a-inspect send prints it as taskId",
     ),
-    v0_3.TASK_NOT_CANCELABLE: (
+    ErrorReason.TASK_NOT_CANCELABLE: (
         "the task has already ended, or a later turn took its place",
         "a2a-inspect tasks get TARGET {task} shows its state",
     ),
-    v0_3.PUSH_NOT_SUPPORTED: (
+    ErrorReason.PUSH_NOT_SUPPORTED: (
         "the agent sends no push notifications",
         "--poll or --stream follows the task as well",
     ),
-    v0_3.UNSUPPORTED_OPERATION: (
+    ErrorReason.UNSUPPORTED_OPERATION: (
         "the agent cannot do this at all, or not with this task now",
         "a2a-inspect card TARGET shows what it can",
     ),
-    v0_3.CONTENT_TYPE_NOT_SUPPORTED: (
+    ErrorReason.CONTENT_TYPE_NOT_SUPPORTED: (
         "the agent takes or gives none of the media types of this message",
         "--accept MODE asks for others; a2a-inspect card TARGET shows what it takes and gives",
     ),

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import assert_never
 
-from inspector.core.commands import Json
+from inspector.core.decoding import read_push, read_sent
 from inspector.core.entries import (
     ASIDE,
-    Channel,
     Entry,
     Failed,
     FrameReceived,
@@ -23,7 +22,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.live_replay import is_of_replay
-from inspector.views.channels import TASK, Life, Lives, begin_turn, hear_push, hear_reply
+from inspector.views.channels import Life, Lives, begin_turn, hear_push, hear_reply
 from inspector.views.reads import (
     STARTS_TASK,
     Asked,
@@ -35,26 +34,11 @@ from inspector.views.reads import (
     Read,
     header,
 )
+from inspector.wire.dialect import Ask, Message, Request, Result
+from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import text_at
 from inspector.wire.progress import Progress, advance, check_end
-from inspector.wire.sse import parse_event
-from inspector.wire.v0_3 import (
-    PUSH,
-    STREAMING,
-    Request,
-    Result,
-    asks_for_notifications,
-    callback_name,
-    callback_of,
-    check_notification,
-    check_reply,
-    check_termination,
-    read_notification,
-    read_reply,
-    read_request,
-    read_result,
-)
+from inspector.wire.urls import last_segment
 
 EVENT_STREAM = "text/event-stream"
 
@@ -116,19 +100,19 @@ def read_log(entries: Iterable[Entry]) -> Iterator[Read]:
 
 
 def _ask(readings: Readings, entry: RequestSent) -> tuple[Readings, Read]:
-    request = Request(None, None, {}) if entry.purpose in ASIDE else read_request(entry.body)
-    params = request.params
+    request = Request() if entry.purpose in ASIDE else read_sent(entry)
     call = _call(readings, entry, request)
     if call.task_id is not None and entry.purpose in STARTS_TASK:
         lives = begin_turn(readings.lives, call.task_id, entry.at_ms)
         readings = replace(readings, lives=lives)
-    return _with_call(readings, call), Asked(entry, call, params)
+    return _with_call(readings, call), Asked(entry, call, request.ask)
 
 
 def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
-    params = request.params
+    ask = request.ask
+    message = ask.message or Message()
     starts = entry.purpose in STARTS_TASK
-    task_id = text_at(params, "message", "taskId") if starts else _named_task(params)
+    task_id = message.task_id if starts else ask.task_id
     progress = Progress(is_continued=entry.purpose is Purpose.RESUBSCRIBE)
     if not starts and task_id is not None:
         progress = _continued(progress, readings.lives.of_task.get(task_id))
@@ -136,19 +120,16 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
         exchange=entry.exchange,
         purpose=entry.purpose,
         asked_ms=entry.at_ms,
-        request=replace(request, params={}),
+        request=replace(request, ask=Ask()),
         task_id=task_id,
-        context_id=text_at(params, "message", "contextId"),
-        message_id=text_at(params, "message", "messageId"),
-        registers=asks_for_notifications(params),
-        callback=callback_of(params),
-        is_replay=is_of_replay(text_at(params, "message", "contextId"), entry.headers),
+        context_id=message.context_id,
+        message_id=message.message_id,
+        registers=ask.callback is not None,
+        callback=last_segment(ask.callback.url) if ask.callback is not None else "",
+        is_replay=is_of_replay(message.context_id, entry.headers),
         progress=progress,
+        dialect=dialect_of(entry.endpoint),
     )
-
-
-def _named_task(params: dict[str, Json]) -> str | None:
-    return text_at(params, "id") or text_at(params, "taskId")
 
 
 def _continued(progress: Progress, life: Life | None) -> Progress:
@@ -172,19 +153,18 @@ def _hear(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Reading
     call = replace(call, has_frame=True)
     if call.purpose in ASIDE:
         return _with_call(readings, call), Heard(frame, call, None, None, (), True)
-    found, data = _unwrap(frame)
-    if data is None:
+    reply = call.spoken.decode(frame)
+    found = call.dialect.check(reply, call.request)
+    if reply.is_silent:
         return _with_call(readings, call), Heard(frame, call, None, None, found, False)
-    reply = read_reply(data)
-    found += check_reply(reply, call.request)
     call = replace(call, has_reply=True)
     if reply.error is not None:
         # an error ends a stream as well as a final update does
         call = replace(call, progress=replace(call.progress, is_final=True))
-    if reply.problem or reply.error is not None:
+    result = reply.result
+    if result is None:
         return _with_call(readings, call), Heard(frame, call, reply, None, found, False)
-    result = read_result(reply.result)
-    progress, contradictions = advance(call.progress, result)
+    progress, contradictions = advance(call.progress, result, call.dialect.sections)
     lives, others, is_news = hear_reply(readings.lives, call, progress, result, frame)
     readings = replace(readings, lives=lives)
     call = replace(call, progress=progress)
@@ -199,27 +179,19 @@ def _check_named(call: Call, result: Result) -> tuple[Finding, ...]:
     if call.purpose in STARTS_TASK or not is_other:
         return ()
     text = f"asked for task {call.task_id!r:.80}, this is of {result.task_id!r:.80}"
-    return (Finding(Severity.ERROR, TASK, "$.result", text),)
-
-
-def _unwrap(frame: FrameReceived) -> tuple[tuple[Finding, ...], bytes | None]:
-    """What the frame carries, which is all of it except for an event of a stream."""
-    if frame.channel is not Channel.SSE:
-        return (), frame.raw
-    event = parse_event(frame.raw)
-    return check_termination(event.is_terminated), event.data
+    return (Finding(Severity.ERROR, call.dialect.sections.task, "$.result", text),)
 
 
 # Notifications
 
 
 def _take_push(readings: Readings, entry: PushReceived) -> tuple[Readings, Read]:
-    notification = read_notification(entry.body)
-    found, result = check_notification(notification), notification.result
+    dialect, notification = dialect_of(entry.endpoint), read_push(entry)
+    found, result = dialect.check_notification(notification), notification.result
     if entry.verdict is not PushVerdict.ACCEPTED:
         answer = "the connection was dropped" if entry.status is None else f"{entry.status}"
         text = f"{_VERDICTS[entry.verdict]}; answered with {answer}"
-        found = (Finding(Severity.ERROR, PUSH, "$", text), *found)
+        found = (Finding(Severity.ERROR, dialect.sections.push, "$", text), *found)
     is_news, turn = False, _turn_of(readings, entry)
     if result is not None and entry.verdict is PushVerdict.ACCEPTED:
         lives, contradictions, is_news = hear_push(readings.lives, turn, result, entry)
@@ -231,7 +203,7 @@ def _take_push(readings: Readings, entry: PushReceived) -> tuple[Readings, Read]
 
 def _turn_of(readings: Readings, entry: PushReceived) -> Call | None:
     """The turn under way that asked for the notification; its answer may not name a task yet."""
-    callback = callback_name(entry.url)
+    callback = last_segment(entry.url)
     calls = readings.calls.values()
     return next((call for call in calls if callback and call.callback == callback), None)
 
@@ -240,7 +212,7 @@ def _turn_of(readings: Readings, entry: PushReceived) -> Call | None:
 
 
 def _check_response(call: Call, response: ResponseStarted) -> tuple[Finding, ...]:
-    """The media type of a successful reply (A2A 0.3 §3.2.1, §3.3)."""
+    """The media type of a successful reply."""
     if call.purpose in ASIDE or response.status >= HTTPStatus.MULTIPLE_CHOICES:
         return ()
     media_type = header(response, "content-type").partition(";")[0].strip().lower()
@@ -249,13 +221,14 @@ def _check_response(call: Call, response: ResponseStarted) -> tuple[Finding, ...
         return ()
     expected = " or ".join(allowed)
     text = f"content type {media_type[:80]!r}, expected {expected}"
-    return (Finding(Severity.WARNING, "A2A 0.3 §3.2.1", "$", text),)
+    return (Finding(Severity.WARNING, call.dialect.sections.transport, "$", text),)
 
 
 def _check_end(call: Call) -> tuple[Finding, ...]:
     """A stream ends with its final update, unless an HTTP error stood in its place."""
     if not call.is_stream or call.status is None or call.status >= HTTPStatus.MULTIPLE_CHOICES:
         return ()
+    sections = call.dialect.sections
     if not call.has_frame:
-        return (Finding(Severity.ERROR, STREAMING, "$", "the stream held no event"),)
-    return check_end(call.progress)
+        return (Finding(Severity.ERROR, sections.streaming, "$", "the stream held no event"),)
+    return check_end(call.progress, sections)

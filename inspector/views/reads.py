@@ -7,10 +7,9 @@ bytes stay in the log's entries.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from inspector.core.commands import Json
+from inspector.core.decoding import Source, Spoken
 from inspector.core.entries import (
     ASIDE,
-    Channel,
     Failed,
     FrameReceived,
     Purpose,
@@ -19,10 +18,10 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
+from inspector.wire.dialect import Ask, Dialect, Reply, Request, Result
+from inspector.wire.endpoints import DEFAULT
 from inspector.wire.findings import Finding
 from inspector.wire.progress import Progress
-from inspector.wire.sse import parse_event
-from inspector.wire.v0_3 import Reply, Request, Result, read_notification, read_reply, read_result
 
 STREAMS = frozenset({Purpose.STREAM, Purpose.RESUBSCRIBE})
 STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
@@ -30,7 +29,7 @@ STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An exchange under way. `request` has no params left; `task_id` is the task they named.
+    """An exchange under way. `request` holds no ask any more; `task_id` is the task it named.
 
     `callback` tells where notifications of its task come in; "" where they were not asked for.
     """
@@ -49,6 +48,12 @@ class Call:
     has_reply: bool = False
     callback: str = ""
     is_replay: bool = False
+    dialect: Dialect = DEFAULT
+
+    @property
+    def spoken(self) -> Spoken:
+        """How its replies are read."""
+        return Spoken(self.dialect, self.request.operation)
 
     @property
     def is_aside(self) -> bool:
@@ -62,16 +67,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request; `params` are empty beside the conversation."""
+    """A request; `ask` is empty beside the conversation."""
 
     entry: RequestSent
     call: Call
-    params: dict[str, Json]
+    ask: Ask
 
     @property
     def raw_body(self) -> str:
         """What a turn is in words where it holds no message: then the user wrote its body."""
-        if isinstance(self.params.get("message"), dict):
+        if self.ask.message is not None:
             return ""
         method = self.call.request.method
         return f"raw body: {method}" if method else "raw body without a method"
@@ -100,6 +105,11 @@ class Heard:
     findings: tuple[Finding, ...]
     is_news: bool
 
+    @property
+    def source(self) -> Source:
+        """Where its result can be read again."""
+        return Source(self.entry, self.call.spoken)
+
 
 @dataclass(frozen=True, slots=True)
 class Over:
@@ -124,28 +134,13 @@ class Pushed:
     is_news: bool
     turn: int | None = None
 
+    @property
+    def source(self) -> Source:
+        """Where its result can be read again."""
+        return Source(self.entry)
 
-# What may tell of a task: a reply or event, or a notification.
-Source: TypeAlias = FrameReceived | PushReceived
+
 Read: TypeAlias = Asked | Began | Heard | Over | Pushed
-
-
-def reply_of(frame: FrameReceived) -> Reply | None:
-    """The JSON-RPC reply in `frame`; None for an event without data, such as a keep-alive."""
-    if frame.channel is not Channel.SSE:
-        return read_reply(frame.raw)
-    event = parse_event(frame.raw)
-    return None if event.data is None else read_reply(event.data)
-
-
-def result_of(source: Source) -> Result | None:
-    """The result in `source`, read from its bytes again; None where there is none."""
-    if isinstance(source, PushReceived):
-        return read_notification(source.body).result
-    reply = reply_of(source)
-    if reply is None or reply.problem or reply.error is not None:
-        return None
-    return read_result(reply.result)
 
 
 def header(response: ResponseStarted, name: str) -> str:

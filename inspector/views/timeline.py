@@ -16,24 +16,22 @@ from inspector.core.entries import (
 )
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
+from inspector.wire.dialect import TOLD, Dialect, Reply, Result, Sections, texts
+from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import encode_json, list_at
+from inspector.wire.json_values import encode_json
 from inspector.wire.states import is_resting, parse_state
-from inspector.wire.v0_3 import KINDS, Reply, Result, texts
 
 # An agent at work that says nothing for this long leaves a gap that is worth a word.
 GAP_MS = 10_000.0
-
-
-_TOLD = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
     """One thing that was learnt of a task. `exchange` and `seq` name the entry it came from.
 
-    `kind` is the wire's: task, status-update, artifact-update, message; or error, push-config.
-    `state` is the wire's spelling, None where the update carries none. `attempts` counts the
+    `kind` is a ResultKind, the wire's own word where it is none, or error. `state` is None where
+    the update carries none. `attempts` counts the
     polls that told just this, the last of them at `last_ms`.
     """
 
@@ -134,7 +132,7 @@ def _begin(view: Timeline, asked: Asked) -> Timeline:
 
 def _new_row(asked: Asked) -> TaskRow:
     call = asked.call
-    said = " ".join(texts(tuple(list_at(asked.params, "message", "parts"))))
+    said = " ".join(texts(asked.ask.message.parts if asked.ask.message else ()))
     if call.purpose in STARTS_TASK:
         said = asked.raw_body or said
     return TaskRow(
@@ -159,9 +157,9 @@ def _hear(view: Timeline, place: int, heard: Heard) -> Timeline:
     if heard.result is not None:
         view = _learn(view, place, heard.result, is_news=heard.is_news)
     if update.channel is Channel.POLL:
-        row = with_poll(view.rows[place], update, heard.reply)
+        row = with_poll(view.rows[place], update, heard.reply, heard.call.dialect.sections)
         return replace(view, rows=view.rows.set(place, row))
-    return _add_update(view, place, update)
+    return _add_update(view, place, update, heard.call.dialect)
 
 
 def _update_of(reply: Reply, heard: Heard) -> Update:
@@ -214,13 +212,13 @@ def _close(view: Timeline, place: int, over: Over) -> Timeline:
     channel = _channel(call)
     if isinstance(entry, Failed):
         error = _error(entry, channel, f"{entry.kind}: {entry.message}")
-        view = _add_update(view, place, error)
+        view = _add_update(view, place, error, call.dialect)
     elif not call.has_reply:
         text = f"HTTP {call.status} without a reply"
-        view = _add_update(view, place, _error(entry, channel, text, over.findings))
+        view = _add_update(view, place, _error(entry, channel, text, over.findings), call.dialect)
     elif over.findings:
         text = over.findings[0].message
-        view = _add_update(view, place, _error(entry, channel, text, over.findings))
+        view = _add_update(view, place, _error(entry, channel, text, over.findings), call.dialect)
     row = view.rows[place]
     if row.exchange == entry.exchange:
         row = replace(row, elapsed_ms=entry.at_ms - row.started_ms)
@@ -251,7 +249,7 @@ def _error(
 
 def _take_push(view: Timeline, pushed: Pushed) -> Timeline:
     """A notification goes to the row of its task; one of no task here gets a row of its own."""
-    entry, result = pushed.entry, pushed.result
+    entry, result, dialect = pushed.entry, pushed.result, dialect_of(pushed.entry.endpoint)
     task_id = result.task_id if result is not None else None
     place = view.strays if task_id is None else view.row_of_task.get(task_id)
     if place is None and pushed.turn is not None:
@@ -262,9 +260,9 @@ def _take_push(view: Timeline, pushed: Pushed) -> Timeline:
     if entry.verdict is not PushVerdict.ACCEPTED or result is None:
         state = f" ({result.state})" if result is not None and result.state else ""
         text = f"{entry.verdict} notification{state}"
-        return _add_update(view, place, _error(entry, Channel.PUSH, text, pushed.findings))
+        return _add_update(view, place, _error(entry, Channel.PUSH, text, pushed.findings), dialect)
     view = _learn(view, place, result, is_news=pushed.is_news)
-    return _add_update(view, place, _told(entry, Channel.PUSH, result, pushed.findings))
+    return _add_update(view, place, _told(entry, Channel.PUSH, result, pushed.findings), dialect)
 
 
 def _with_row(view: Timeline, place: int, task_id: str | None, entry: PushReceived) -> Timeline:
@@ -285,11 +283,12 @@ def _with_row(view: Timeline, place: int, task_id: str | None, entry: PushReceiv
     return replace(view, row_of_task=view.row_of_task.set(task_id, place))
 
 
-def _add_update(view: Timeline, place: int, update: Update) -> Timeline:
-    return replace(view, rows=view.rows.set(place, with_update(view.rows[place], update)))
+def _add_update(view: Timeline, place: int, update: Update, dialect: Dialect) -> Timeline:
+    row = with_update(view.rows[place], update, dialect.sections)
+    return replace(view, rows=view.rows.set(place, row))
 
 
-def with_poll(row: TaskRow, update: Update, reply: Reply) -> TaskRow:
+def with_poll(row: TaskRow, update: Update, reply: Reply, sections: Sections) -> TaskRow:
     """A poll that tells what the one before told counts as another attempt at it."""
     content = reply.envelope
     if isinstance(content, dict):
@@ -300,17 +299,18 @@ def with_poll(row: TaskRow, update: Update, reply: Reply) -> TaskRow:
         before = row.updates[last.place]
         again = replace(before, attempts=before.attempts + 1, last_ms=update.at_ms)
         return replace(row, updates=row.updates.set(last.place, again))
-    return with_update(replace(row, last_poll=LastPoll(len(row.updates), digest)), update)
+    row = replace(row, last_poll=LastPoll(len(row.updates), digest))
+    return with_update(row, update, sections)
 
 
-def with_update(row: TaskRow, update: Update) -> TaskRow:
+def with_update(row: TaskRow, update: Update, sections: Sections) -> TaskRow:
     """The update at the end of the row, with the time since the one before."""
     before = row.updates[-1] if row.updates else None
     since_ms = row.started_ms if before is None else before.last_ms or before.at_ms
     update = replace(update, delta_ms=update.at_ms - since_ms)
     if _is_gap(before, update):
         text = f"a gap: nothing was heard of the task for {update.delta_ms / 1000:.1f} s"
-        finding = Finding(Severity.HINT, "A2A 0.3 §7.2", "$", text)
+        finding = Finding(Severity.HINT, sections.stream, "$", text)
         update = replace(update, findings=(*update.findings, finding))
     return replace(
         row,
@@ -321,6 +321,6 @@ def with_update(row: TaskRow, update: Update) -> TaskRow:
 
 def _is_gap(before: Update | None, update: Update) -> bool:
     """Say whether the agent was silent for long though it was its turn."""
-    if before is None or update.delta_ms < GAP_MS or not {before.kind, update.kind} <= _TOLD:
+    if before is None or update.delta_ms < GAP_MS or not {before.kind, update.kind} <= TOLD:
         return False
     return before.state is None or not is_resting(parse_state(before.state))

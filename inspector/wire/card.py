@@ -1,110 +1,45 @@
-"""An agent's card: where to call it, which credentials it asks for, what is odd about it.
+"""An agent's card: what is odd about it, and which credentials it asks for.
 
 Each rule is a function from a card to findings; `RULES` lists those that hold for every card.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from inspector.wire.dialect import CardSections
+from inspector.wire.endpoints import Interface, card_rules, interfaces, is_newer
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json, at, list_at, object_at, text_at
-from inspector.wire.urls import (
-    is_loopback,
-    is_same_origin,
-    is_unspecified,
-    root,
-    split_url,
-    with_host_of,
-)
+from inspector.wire.urls import is_loopback, split_url
 from inspector.wire.v0_3_types import SCHEMA as SCHEMA_0_3
 from inspector.wire.v1_0 import SCHEMA as SCHEMA_1_0
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 WELL_KNOWN_DEPRECATED = "/.well-known/agent.json"
-JSON_RPC = "JSONRPC"
 
 _CROSSED = frozenset({("http", 443), ("https", 80)})
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """One way to call the agent. `protocol` is the version, as far as the card tells it."""
-
-    url: str
-    transport: str
-    protocol: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The JSON-RPC URL to call. `is_trusted`: credentials may go to its origin."""
-
-    url: str
-    reason: str
-    is_trusted: bool
-    findings: tuple[Finding, ...]
-
-
-def interfaces(card: Json) -> tuple[Interface, ...]:
-    """Every interface the card names, the preferred one first; 0.3 fields, then those of 1.0."""
-    version = text_at(card, "protocolVersion") or ""
-    found: list[Interface] = []
-    if url := text_at(card, "url"):
-        transport = text_at(card, "preferredTransport") or JSON_RPC
-        found.append(Interface(url, transport, version, "$.url"))
-    for field in ("additionalInterfaces", "supportedInterfaces"):
-        for index, item in enumerate(list_at(card, field)):
-            transport = text_at(item, "transport") or text_at(item, "protocolBinding") or ""
-            protocol = text_at(item, "protocolVersion") or version
-            if url := text_at(item, "url"):
-                found.append(Interface(url, transport, protocol, f"$.{field}[{index}].url"))
-    return tuple(found)
-
-
-def choose_endpoint(
-    card: Json, source_url: str, allowed_origins: Iterable[str] = ()
-) -> Endpoint | None:
-    """The JSON-RPC interface to call for a card fetched from `source_url`; None if there is none.
-
-    Of several, the first that speaks 0.3 wins. A card from a file is its own origin. Credentials
-    may go to the origin of the card and to `allowed_origins`.
-    """
-    offers = [offer for offer in interfaces(card) if offer.transport.upper() == JSON_RPC]
-    usable = [offer for offer in offers if split_url(offer.url)]
-    if not usable:
-        return None
-    chosen = next((offer for offer in usable if not offer.protocol.startswith("1")), usable[0])
-    is_from_file = split_url(source_url) is None
-    url, findings = _reachable(chosen, source_url, is_from_file)
-    origins = (source_url, *allowed_origins)
-    is_trusted = is_from_file or any(is_same_origin(url, one) for one in origins)
-    if not is_trusted:
-        findings += (_elsewhere(chosen, source_url),)
-    if chosen.protocol.startswith("1"):
-        findings += (_only_newer(chosen),)
-    return Endpoint(url, f"{chosen.path} offers {JSON_RPC}", is_trusted, findings)
-
-
 def check_placement(card: Json, source_url: str) -> tuple[Finding, ...]:
     """What is odd about where the card lies and where its URLs point (inspector.md CARDV-2)."""
+    sections = card_rules(card)
     found: list[Finding] = []
     if source_url.endswith(WELL_KNOWN_DEPRECATED):
         text = f"found at {WELL_KNOWN_DEPRECATED}, which 0.3 replaced by {WELL_KNOWN}"
-        found.append(Finding(Severity.WARNING, "A2A 0.3 §5.3", "$", text))
+        found.append(Finding(Severity.WARNING, sections.discovery, "$", text))
     for offer in interfaces(card):
         if offer.transport.upper() != "GRPC":
-            found += _check_place(offer, source_url)
+            found += _check_place(offer, source_url, sections)
     return tuple(found)
 
 
-def _check_place(offer: Interface, source_url: str) -> list[Finding]:
+def _check_place(offer: Interface, source_url: str, sections: CardSections) -> list[Finding]:
     """A scheme, port or host that cannot be right, seen from where the card came from."""
     parts, source = split_url(offer.url), split_url(source_url)
     if parts is None:
         text = f"{offer.url[:80]!r} is not an http or https URL with a host and a valid port"
-        return [Finding(Severity.ERROR, "A2A 0.3 §5.6.1", offer.path, text)]
+        return [Finding(Severity.ERROR, sections.url, offer.path, text)]
     odd: list[str] = []
     if (parts.scheme, parts.port) in _CROSSED:
         odd.append(f"{parts.scheme} on port {parts.port}, which is the other scheme's")
@@ -112,46 +47,11 @@ def _check_place(offer: Interface, source_url: str) -> list[Finding]:
         odd.append("it holds a password, which everybody who reads the card can see")
     if source is not None and is_loopback(offer.url) and not is_loopback(source_url):
         odd.append(f"it leads each caller to itself; the card came from {source.hostname}")
-    found = [Finding(Severity.WARNING, "A2A 0.3 §5.6.1", offer.path, text) for text in odd]
+    found = [Finding(Severity.WARNING, sections.url, offer.path, text) for text in odd]
     if source is not None and source.scheme == "https" and parts.scheme == "http":
         text = "plain http, although the card came by https"
-        found.append(Finding(Severity.WARNING, "A2A 0.3 §4.1", offer.path, text))
+        found.append(Finding(Severity.WARNING, sections.tls, offer.path, text))
     return found
-
-
-def _reachable(
-    chosen: Interface, source_url: str, is_from_file: bool
-) -> tuple[str, tuple[Finding, ...]]:
-    if not is_unspecified(chosen.url):
-        return chosen.url, ()
-    url = with_host_of(chosen.url, "http://localhost" if is_from_file else source_url)
-    return url, (
-        Finding(
-            Severity.WARNING,
-            "A2A 0.3 §5.6.1",
-            chosen.path,
-            f"{chosen.url!r} is an address to listen on that no client can reach; using {url}",
-        ),
-    )
-
-
-def _elsewhere(chosen: Interface, source_url: str) -> Finding:
-    return Finding(
-        Severity.WARNING,
-        "A2A 0.3 §5.4",
-        chosen.path,
-        f"{chosen.url!r} has another origin than the card ({root(source_url)}): "
-        "credentials go there only if you allow it",
-    )
-
-
-def _only_newer(chosen: Interface) -> Finding:
-    return Finding(
-        Severity.WARNING,
-        "A2A 0.3 §5.5",
-        chosen.path,
-        f"the card offers JSON-RPC for protocol {chosen.protocol} only; 0.3 is spoken here",
-    )
 
 
 TRANSPORTS = ("JSONRPC", "GRPC", "HTTP+JSON")
@@ -159,58 +59,53 @@ _VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+(\s*;.*)?|\*/\*")
 
 
-def is_newer(card: Json) -> bool:
-    """The card has the shape of A2A 1.0 alone; one of both generations is read as 0.3."""
-    return isinstance(card, dict) and "supportedInterfaces" in card and "url" not in card
-
-
 def check_card(card: Json) -> tuple[Finding, ...]:
     """Every place where `card` breaks the schema of its version or its own promises."""
     found = (SCHEMA_1_0 if is_newer(card) else SCHEMA_0_3).check(card, "AgentCard")
-    return found + tuple(finding for rule in RULES for finding in rule(card))
+    return found + tuple(finding for rule in RULES for finding in rule(card, card_rules(card)))
 
 
-def _check_version(card: Json) -> Iterator[Finding]:
+def _check_version(card: Json, sections: CardSections) -> Iterator[Finding]:
     version = text_at(card, "protocolVersion")
     if version is None:
         return
     if not _VERSION.fullmatch(version):
         text = f"expected a version such as 0.3.0, found {version[:40]!r}"
-        yield _warning("5.5", "$.protocolVersion", text)
+        yield _warning(sections.card, "$.protocolVersion", text)
     elif version.startswith("1") and not is_newer(card):
         text = f"says {version}, but the card has the fields of 0.3 (1.0 has supportedInterfaces)"
-        yield _warning("5.5", "$.protocolVersion", text)
+        yield _warning(sections.card, "$.protocolVersion", text)
 
 
-def _check_texts(card: Json) -> Iterator[Finding]:
+def _check_texts(card: Json, sections: CardSections) -> Iterator[Finding]:
     for name in ("name", "description", "version"):
         if text_at(card, name) == "":
-            yield _warning("5.5", f"$.{name}", "is empty; people and agents choose by it")
+            yield _warning(sections.card, f"$.{name}", "is empty; people and agents choose by it")
 
 
-def _check_transports(card: Json) -> Iterator[Finding]:
+def _check_transports(card: Json, sections: CardSections) -> Iterator[Finding]:
     for offer in interfaces(card):
         if offer.transport not in TRANSPORTS:
             path = "$.preferredTransport" if offer.path == "$.url" else offer.path
             text = f"{offer.transport[:40]!r} is none of {', '.join(TRANSPORTS)}"
-            yield _warning("5.5.5", path, text)
+            yield _warning(sections.transports, path, text)
     also = {(one.url, one.transport) for one in interfaces(card)[1:]}
     main = (text_at(card, "url") or "", text_at(card, "preferredTransport") or TRANSPORTS[0])
     if list_at(card, "additionalInterfaces") and main not in also:
         text = "should list the main url with its transport too, for clients that read only this"
-        yield Finding(Severity.HINT, "A2A 0.3 §5.6.2", "$.additionalInterfaces", text)
+        yield Finding(Severity.HINT, sections.interfaces, "$.additionalInterfaces", text)
 
 
-def _check_security(card: Json) -> Iterator[Finding]:
+def _check_security(card: Json, sections: CardSections) -> Iterator[Finding]:
     known = object_at(card, "securitySchemes")
     required = list(_required(card))
     for path, name in required:
         if name not in known:
             text = f"requires {name[:40]!r}, which `securitySchemes` does not describe"
-            yield Finding(Severity.ERROR, "A2A 0.3 §5.5.3", path, text)
+            yield Finding(Severity.ERROR, sections.security, path, text)
     if known and not required:
         text = "described, but no `security` requires any of them: callers may come without"
-        yield Finding(Severity.HINT, "A2A 0.3 §5.5.3", "$.securitySchemes", text)
+        yield Finding(Severity.HINT, sections.security, "$.securitySchemes", text)
 
 
 def _required(card: Json) -> Iterator[tuple[str, str]]:
@@ -224,16 +119,16 @@ def _required(card: Json) -> Iterator[tuple[str, str]]:
             yield from ((f"{path}.securityRequirements[{index}]", name) for name in names)
 
 
-def _check_skills(card: Json) -> Iterator[Finding]:
+def _check_skills(card: Json, sections: CardSections) -> Iterator[Finding]:
     seen: dict[str, int] = {}
     for index, skill in enumerate(list_at(card, "skills")):
         id_ = text_at(skill, "id")
         if id_ is not None and (first := seen.setdefault(id_, index)) != index:
             text = f"{id_[:40]!r} is the id of $.skills[{first}] too; ids tell skills apart"
-            yield Finding(Severity.ERROR, "A2A 0.3 §5.5.4", f"$.skills[{index}].id", text)
+            yield Finding(Severity.ERROR, sections.skills, f"$.skills[{index}].id", text)
 
 
-def _check_modes(card: Json) -> Iterator[Finding]:
+def _check_modes(card: Json, sections: CardSections) -> Iterator[Finding]:
     skills = ((f"$.skills[{n}]", skill) for n, skill in enumerate(list_at(card, "skills")))
     for path, owner, names in (
         ("$", card, ("defaultInputModes", "defaultOutputModes")),
@@ -243,20 +138,20 @@ def _check_modes(card: Json) -> Iterator[Finding]:
             for index, mode in enumerate(list_at(owner, name)):
                 if isinstance(mode, str) and not _MEDIA_TYPE.fullmatch(mode):
                     text = f"expected a media type such as text/plain, found {mode[:40]!r}"
-                    yield _warning("5.5", f"{path}.{name}[{index}]", text)
+                    yield _warning(sections.card, f"{path}.{name}[{index}]", text)
 
 
-def _check_rasa(card: Json) -> Iterator[Finding]:
+def _check_rasa(card: Json, sections: CardSections) -> Iterator[Finding]:
     if at(card, "skills") == []:
         text = "no skills: Rasa serves such a placeholder until its model has loaded"
-        yield Finding(Severity.HINT, "A2A 0.3 §5.5", "$.skills", text)
+        yield Finding(Severity.HINT, sections.card, "$.skills", text)
 
 
 def _warning(section: str, path: str, text: str) -> Finding:
-    return Finding(Severity.WARNING, f"A2A 0.3 §{section}", path, text)
+    return Finding(Severity.WARNING, section, path, text)
 
 
-RULES: tuple[Callable[[Json], Iterator[Finding]], ...] = (
+RULES: tuple[Callable[[Json, CardSections], Iterator[Finding]], ...] = (
     _check_version,
     _check_texts,
     _check_transports,

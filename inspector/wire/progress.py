@@ -3,15 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from inspector.wire.dialect import Result, ResultKind, Sections
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.states import is_legal, is_terminal, parse_state
-from inspector.wire.v0_3 import Result
-
-TASK_STATE = "A2A 0.3 §6.3"
-STREAM = "A2A 0.3 §7.2"
-STATUS = "A2A 0.3 §6.2"
-STATUS_UPDATE = "A2A 0.3 §7.2.2"
-ARTIFACT_UPDATE = "A2A 0.3 §7.2.3"
 
 # An exchange that brings more artifacts than this is read on as one that began elsewhere.
 MOST_ARTIFACTS = 500
@@ -34,15 +28,19 @@ class Progress:
     timestamp_ms: float | None = None
 
 
-def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding, ...]]:
+def advance(
+    progress: Progress, result: Result, sections: Sections
+) -> tuple[Progress, tuple[Finding, ...]]:
     """Take `result` into account and say what it contradicts."""
     found: list[Finding] = []
     if progress.is_final:
-        found.append(_error(STATUS_UPDATE, "$.result", f"a {result.kind} after the final update"))
-    found += _check_identity(progress, result)
-    found += _check_state(progress.state, result)
-    found += _check_time(progress, result)
-    found += _check_artifacts(progress, result)
+        found.append(
+            _error(sections.status_update, "$.result", f"a {result.kind} after the final update")
+        )
+    found += _check_identity(progress, result, sections)
+    found += _check_state(progress.state, result, sections)
+    found += _check_time(progress, result, sections)
+    found += _check_artifacts(progress, result, sections)
     state = parse_state(result.state) if result.state is not None else None
     after = replace(
         progress,
@@ -55,48 +53,48 @@ def advance(progress: Progress, result: Result) -> tuple[Progress, tuple[Finding
     return _take_artifacts(after, result), tuple(found)
 
 
-def check_end(progress: Progress) -> tuple[Finding, ...]:
+def check_end(progress: Progress, sections: Sections) -> tuple[Finding, ...]:
     """What is missing when a stream ends like this."""
     if progress.is_final:
         return ()
     last = f"; the last state was {progress.state}" if progress.state else ""
-    return (_error(STREAM, "$", f"the stream ended without a final update{last}"),)
+    return (_error(sections.stream, "$", f"the stream ended without a final update{last}"),)
 
 
-def _check_identity(progress: Progress, result: Result) -> list[Finding]:
+def _check_identity(progress: Progress, result: Result, sections: Sections) -> list[Finding]:
     pairs = (
         ("taskId", progress.task_id, result.task_id),
         ("contextId", progress.context_id, result.context_id),
     )
     return [
-        _error(STREAM, "$.result", f"`{name}` changed from {before!r} to {after[:80]!r}")
+        _error(sections.stream, "$.result", f"`{name}` changed from {before!r} to {after[:80]!r}")
         for name, before, after in pairs
         if before is not None and after is not None and before != after
     ]
 
 
-def _check_state(before: str | None, result: Result) -> list[Finding]:
+def _check_state(before: str | None, result: Result, sections: Sections) -> list[Finding]:
     if result.state is None or (state := parse_state(result.state)) is None:
         return []
     found: list[Finding] = []
     if not is_legal(before, state):
         text = f"a task that is {before} cannot become {state}"
-        found.append(_error(TASK_STATE, "$.result.status.state", text))
-    if result.kind == "status-update" and is_terminal(state) and not result.is_final:
+        found.append(_error(sections.task_state, "$.result.status.state", text))
+    if result.kind == ResultKind.STATUS_UPDATE and is_terminal(state) and not result.is_final:
         text = f"the task is {state}, so this update is the last, but `final` is not true"
-        found.append(Finding(Severity.WARNING, STATUS_UPDATE, "$.result.final", text))
+        found.append(Finding(Severity.WARNING, sections.status_update, "$.result.final", text))
     return found
 
 
-def _check_time(progress: Progress, result: Result) -> list[Finding]:
+def _check_time(progress: Progress, result: Result, sections: Sections) -> list[Finding]:
     before, after = progress.timestamp_ms, result.timestamp_ms
     if before is None or after is None or after >= before:
         return []
     text = f"the timestamp lies {before - after:.0f} ms before that of the update before"
-    return [Finding(Severity.WARNING, STATUS, "$.result.status.timestamp", text)]
+    return [Finding(Severity.WARNING, sections.status, "$.result.status.timestamp", text)]
 
 
-def _check_artifacts(progress: Progress, result: Result) -> list[Finding]:
+def _check_artifacts(progress: Progress, result: Result, sections: Sections) -> list[Finding]:
     """A chunk may be appended to an artifact that was begun and has not ended."""
     found: list[Finding] = []
     for chunk in result.artifacts:
@@ -104,19 +102,21 @@ def _check_artifacts(progress: Progress, result: Result) -> list[Finding]:
             continue
         name = f"appends to artifact {chunk.artifact_id[:80]!r}"
         if progress.artifacts.get(chunk.artifact_id):
-            found.append(_odd_chunk(f"{name} after its last chunk"))
+            found.append(_odd_chunk(f"{name} after its last chunk", sections))
         elif chunk.artifact_id not in progress.artifacts and not progress.is_continued:
-            found.append(_odd_chunk(f"{name}, which no update has begun"))
+            found.append(_odd_chunk(f"{name}, which no update has begun", sections))
     return found
 
 
-def _odd_chunk(text: str) -> Finding:
-    return Finding(Severity.WARNING, ARTIFACT_UPDATE, "$.result.append", text)
+def _odd_chunk(text: str, sections: Sections) -> Finding:
+    return Finding(Severity.WARNING, sections.artifact_update, "$.result.append", text)
 
 
 def _take_artifacts(progress: Progress, result: Result) -> Progress:
     # a task shows its artifacts as they are by now, and more chunks may follow
-    told = {one.artifact_id: one.is_last and result.kind != "task" for one in result.artifacts}
+    told = {
+        one.artifact_id: one.is_last and result.kind != ResultKind.TASK for one in result.artifacts
+    }
     if told.items() <= progress.artifacts.items():
         return progress
     if len(progress.artifacts) >= MOST_ARTIFACTS:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.wire.json_values import Json, at, encode_json, list_at, parse_json
-from inspector.wire.v0_3 import data_parts, texts
+from inspector.wire.dialect import Ask, Message, Part, data_parts, texts
+from inspector.wire.json_values import Json, at, encode_json, parse_json
 
 _LINE = re.compile(r"^[ \t]*SLOTS:[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
 _FENCE = re.compile(r"\n?```json\s((?:(?!```)[\s\S])*)```\s*\Z")
@@ -29,8 +29,8 @@ def add_fence(text: str, slots: Mapping[str, Json]) -> str:
     return _append(text, f"```json\n{_compact(slots)}\n```")
 
 
-def data_part(slots: Mapping[str, Json]) -> dict[str, Json]:
-    return {"kind": "data", "data": {"slots": dict(slots)}}
+def data_part(slots: Mapping[str, Json]) -> Part:
+    return Part(data={"slots": dict(slots)}, has_data=True)
 
 
 def in_metadata(metadata: Mapping[str, Json], slots: Mapping[str, Json]) -> dict[str, Json]:
@@ -46,22 +46,23 @@ def _compact(slots: Mapping[str, Json]) -> str:
     return encode_json(dict(slots)).decode()
 
 
-def seedings(params: Json) -> tuple[Seeding, ...]:
-    """Every place of `MessageSendParams` that carries slots, lowest precedence first (SLOT-1)."""
-    parts = tuple(list_at(params, "message", "parts"))
+def seedings(ask: Ask) -> tuple[Seeding, ...]:
+    """Every place of a turn that carries slots, lowest precedence first (SLOT-1)."""
+    message = ask.message or Message()
+    parts = message.parts
     found: list[tuple[str, Json]] = []
     found += [("line", slots) for text in texts(parts) for slots in _lines(text)]
     found += [("fence", _fence(_without_lines(text))) for text in texts(parts)]
-    found.append(("request", at(params, "metadata", "slots")))
-    found.append(("metadata", at(params, "message", "metadata", "slots")))
+    found.append(("request", ask.metadata.get("slots")))
+    found.append(("metadata", message.metadata.get("slots")))
     found += [("data", at(content, "slots")) for content in data_parts(parts)]
     return tuple(Seeding(shape, slots) for shape, slots in found if isinstance(slots, dict))
 
 
-def read_slots(params: Json) -> tuple[dict[str, Json], tuple[str, ...]]:
+def read_slots(ask: Ask) -> tuple[dict[str, Json], tuple[str, ...]]:
     """The slots that a message carries as the agent will see them, and the shapes they came in."""
     slots: dict[str, Json] = {}
-    found = [seeding for seeding in seedings(params) if seeding.slots]
+    found = [seeding for seeding in seedings(ask) if seeding.slots]
     for seeding in found:
         slots |= seeding.slots
     return slots, tuple(dict.fromkeys(seeding.shape for seeding in found))

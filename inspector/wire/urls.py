@@ -61,3 +61,8 @@ def below(url: str, name: str) -> str:
     """`url` with `name` as a further segment of its path."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
+
+
+def last_segment(url: str) -> str:
+    """The last segment of the path, which stays through tunnels and proxies."""
+    return url.partition("?")[0].rpartition("/")[2]

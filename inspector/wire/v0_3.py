@@ -1,8 +1,32 @@
-"""A2A 0.3 by JSON-RPC: requests encoded, replies and notifications read and checked."""
+"""A2A 0.3 by JSON-RPC 2.0: the one place that knows how its operations look on the wire.
+
+The module itself is the dialect (`dialect.Dialect`). Requests are encoded (§7), replies and
+notifications are read leniently, whatever they are, and checked (§6, §9.5).
+"""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
+from inspector.wire.dialect import (
+    AgentError,
+    ArtifactChunk,
+    Ask,
+    Binding,
+    Callback,
+    ErrorReason,
+    File,
+    Message,
+    Notification,
+    Operation,
+    Outgoing,
+    Part,
+    Reply,
+    Request,
+    Result,
+    ResultKind,
+    Sections,
+)
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import (
     Json,
@@ -14,70 +38,329 @@ from inspector.wire.json_values import (
     text_at,
 )
 from inspector.wire.schema import type_name
+from inspector.wire.sse import parse_event
 from inspector.wire.states import is_resting, is_timestamp, parse_state, parse_timestamp
 from inspector.wire.v0_3_types import SCHEMA
 
-PARSE_ERROR = -32700
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-TASK_NOT_FOUND = -32001
-TASK_NOT_CANCELABLE = -32002
-PUSH_NOT_SUPPORTED = -32003
-UNSUPPORTED_OPERATION = -32004
-CONTENT_TYPE_NOT_SUPPORTED = -32005
+version = "0.3"
+binding = Binding.JSONRPC
+name = "A2A 0.3"
+sections = Sections(
+    task="A2A 0.3 §6.1",
+    status="A2A 0.3 §6.2",
+    task_state="A2A 0.3 §6.3",
+    stream="A2A 0.3 §7.2",
+    status_update="A2A 0.3 §7.2.2",
+    artifact_update="A2A 0.3 §7.2.3",
+    streaming="A2A 0.3 §3.3.1",
+    transport="A2A 0.3 §3.2.1",
+    push="A2A 0.3 §9.5",
+)
+ENVELOPE = "A2A 0.3 §6.11.2"
+STREAM_RESPONSE = "A2A 1.0 §4.3.3"
 
-MESSAGE_SEND = "message/send"
-MESSAGE_STREAM = "message/stream"
-TASKS_GET = "tasks/get"
-TASKS_CANCEL = "tasks/cancel"
-TASKS_RESUBSCRIBE = "tasks/resubscribe"
-PUSH_CONFIG_SET = "tasks/pushNotificationConfig/set"
-PUSH_CONFIG_GET = "tasks/pushNotificationConfig/get"
-PUSH_CONFIG_DELETE = "tasks/pushNotificationConfig/delete"
+METHODS = {
+    Operation.SEND: "message/send",
+    Operation.STREAM: "message/stream",
+    Operation.GET: "tasks/get",
+    Operation.CANCEL: "tasks/cancel",
+    Operation.RESUBSCRIBE: "tasks/resubscribe",
+    Operation.PUSH_SET: "tasks/pushNotificationConfig/set",
+    Operation.PUSH_GET: "tasks/pushNotificationConfig/get",
+    Operation.PUSH_LIST: "tasks/pushNotificationConfig/list",
+    Operation.PUSH_DELETE: "tasks/pushNotificationConfig/delete",
+    Operation.EXTENDED_CARD: "agent/getAuthenticatedExtendedCard",
+}
+_OPERATIONS = {method: operation for operation, method in METHODS.items()}
+_STREAMS = frozenset({Operation.STREAM, Operation.RESUBSCRIBE})
+
+# §8
+_REASONS = {
+    -32700: ErrorReason.PARSE_ERROR,
+    -32601: ErrorReason.METHOD_NOT_FOUND,
+    -32602: ErrorReason.INVALID_PARAMS,
+    -32001: ErrorReason.TASK_NOT_FOUND,
+    -32002: ErrorReason.TASK_NOT_CANCELABLE,
+    -32003: ErrorReason.PUSH_NOT_SUPPORTED,
+    -32004: ErrorReason.UNSUPPORTED_OPERATION,
+    -32005: ErrorReason.CONTENT_TYPE_NOT_SUPPORTED,
+}
+
+# What each operation may answer; a raw body may ask for what is not here.
+RESULT_TYPES = {
+    Operation.SEND: "SendResult",
+    Operation.STREAM: "StreamResult",
+    Operation.GET: "Task",
+    Operation.CANCEL: "Task",
+    Operation.RESUBSCRIBE: "StreamResult",
+    Operation.PUSH_SET: "TaskPushNotificationConfig",
+    Operation.PUSH_GET: "TaskPushNotificationConfig",
+}
+_STREAMED = (
+    ResultKind.TASK,
+    ResultKind.MESSAGE,
+    ResultKind.STATUS_UPDATE,
+    ResultKind.ARTIFACT_UPDATE,
+)
+_ANSWERS = {
+    Operation.SEND: (ResultKind.TASK, ResultKind.MESSAGE),
+    Operation.STREAM: _STREAMED,
+    Operation.GET: (ResultKind.TASK,),
+    Operation.CANCEL: (ResultKind.TASK,),
+    Operation.RESUBSCRIBE: _STREAMED,
+}
+
+# The members of A2A 1.0's StreamResponse, and what each holds.
+_WRAPPED = {
+    "task": ResultKind.TASK,
+    "statusUpdate": ResultKind.STATUS_UPDATE,
+    "artifactUpdate": ResultKind.ARTIFACT_UPDATE,
+    "message": ResultKind.MESSAGE,
+}
+SHOWN_CHARACTERS = 80
+lacks_as_part = "without `kind`"
+part_example = '{"kind": "data", "data": {…}}'
 
 
-@dataclass(frozen=True, slots=True)
-class RpcError:
-    code: int | None
-    message: str
-    data: Json = None
+# Requests (§7)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A body or event as JSON-RPC reads it.
+def encode(operation: Operation, ask: Ask, *, url: str, request_id: str) -> Outgoing:
+    """The request that asks for `operation`.
 
-    `problem` says why it is no JSON-RPC reply at all; otherwise `error` or `result` is there.
+    Raises:
+        KeyError: JSON-RPC has no such operation in 0.3.
     """
-
-    envelope: Json
-    result: Json = None
-    error: RpcError | None = None
-    problem: str = ""
-    warning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Our own request, read back from its bytes; `id` is None where it has none, or no JSON."""
-
-    id: Json
-    method: str | None
-    params: dict[str, Json]
+    accept = "text/event-stream" if operation in _STREAMS else "application/json"
+    headers = (("Content-Type", "application/json"), ("Accept", accept))
+    if ask.raw is not None:
+        return Outgoing("POST", url, headers, ask.raw)
+    body = encode_request(request_id, METHODS[operation], _params(ask))
+    return Outgoing("POST", url, headers, body)
 
 
-def encode_request(id: str, method: str, params: dict[str, Json]) -> bytes:
-    return encode_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+def encode_request(id: str, method: str, params: Mapping[str, Json]) -> bytes:
+    return encode_json({"jsonrpc": "2.0", "id": id, "method": method, "params": dict(params)})
+
+
+def describe(ask: Ask) -> Mapping[str, Json]:
+    """What goes out for `ask`, by the place on the wire that holds it."""
+    params = _params(ask)
+    return {
+        "parts": at(params, "message", "parts"),
+        "message.metadata": at(params, "message", "metadata"),
+        "params.metadata": at(params, "metadata"),
+        "configuration": at(params, "configuration"),
+    }
+
+
+def _params(ask: Ask) -> dict[str, Json]:
+    """`MessageSendParams` (§7.1.1) where there is a message, else those about a task."""
+    params: dict[str, Json] = {}
+    if ask.message is None:
+        params["id"] = ask.task_id
+        if ask.history_length is not None:
+            params["historyLength"] = ask.history_length
+        return params
+    params["message"] = _write_message(ask.message)
+    if configuration := _configuration(ask):
+        params["configuration"] = configuration
+    if ask.metadata:
+        params["metadata"] = dict(ask.metadata)
+    return params
+
+
+def _write_message(message: Message) -> dict[str, Json]:
+    written: dict[str, Json] = {
+        "kind": "message",
+        "messageId": message.message_id,
+        "role": "user",
+        "parts": [write_part(part) for part in message.parts],
+    }
+    if message.context_id is not None:
+        written["contextId"] = message.context_id
+    if message.task_id is not None:
+        written["taskId"] = message.task_id
+    if message.metadata:
+        written["metadata"] = dict(message.metadata)
+    return written
+
+
+def write_part(part: Part) -> Json:
+    """`part` as it stands on the wire (§6.5)."""
+    if part.raw is not None:
+        return part.raw
+    if part.file is not None:
+        return {"kind": "file", "file": _write_file(part.file)}
+    if part.has_data:
+        return {"kind": "data", "data": part.data}
+    return {"kind": "text", "text": part.text}
+
+
+def _write_file(file: File) -> dict[str, Json]:
+    fields = {
+        "name": file.name,
+        "mimeType": file.media_type,
+        "bytes": file.encoded,
+        "uri": file.uri,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _configuration(ask: Ask) -> dict[str, Json]:
+    configuration: dict[str, Json] = {}
+    if ask.accepted_output_modes:
+        configuration["acceptedOutputModes"] = list(ask.accepted_output_modes)
+    if ask.history_length is not None:
+        configuration["historyLength"] = ask.history_length
+    if ask.is_blocking is not None:
+        configuration["blocking"] = ask.is_blocking
+    if ask.callback is not None:
+        configuration["pushNotificationConfig"] = _write_callback(ask.callback)
+    return configuration
+
+
+def _write_callback(callback: Callback) -> dict[str, Json]:
+    """A PushNotificationConfig (§6.8)."""
+    if callback.raw is not None:
+        return dict(callback.raw)
+    return {"url": callback.url, "token": callback.token}
+
+
+def compact(body: bytes) -> bytes:
+    """The request in `body` as `encode` lays it out, where that says the same."""
+    envelope = parse_json(body).value
+    id, method = text_at(envelope, "id"), text_at(envelope, "method")
+    if id is None or method is None:
+        return body
+    laid_out = encode_request(id, method, object_at(envelope, "params"))
+    return laid_out if parse_json(laid_out).value == envelope else body
+
+
+def readdress(
+    body: bytes,
+    *,
+    request_id: str,
+    context_id: str,
+    message_id: str | None,
+    task_id: str | None,
+) -> bytes:
+    """The request in `body` with other ids; it waits for its answer and has no callback."""
+    envelope = parse_json(body).value
+    ids = {"contextId": context_id, "messageId": message_id, "taskId": task_id}
+    known = {name: id for name, id in ids.items() if id is not None}
+    params = object_at(envelope, "params")
+    params["message"] = {**object_at(params, "message"), **known}
+    if configuration := object_at(params, "configuration"):
+        params["configuration"] = {
+            name: value
+            for name, value in configuration.items()
+            if name != "pushNotificationConfig" and (name != "blocking" or value is True)
+        }
+    return encode_request(request_id, text_at(envelope, "method") or "", params)
 
 
 def read_request(body: bytes) -> Request:
     """The request in `body`; what is missing is None, so that any bytes can be read."""
     envelope = parse_json(body).value
-    return Request(at(envelope, "id"), text_at(envelope, "method"), object_at(envelope, "params"))
+    method = text_at(envelope, "method")
+    ask = _read_ask(object_at(envelope, "params"))
+    return Request(at(envelope, "id"), _OPERATIONS.get(method or ""), method, ask)
+
+
+def _read_ask(params: dict[str, Json]) -> Ask:
+    configuration = object_at(params, "configuration")
+    modes = list_at(configuration, "acceptedOutputModes")
+    has_message = isinstance(params.get("message"), dict)
+    history = at(configuration if has_message else params, "historyLength")
+    blocking = at(configuration, "blocking")
+    return Ask(
+        message=_read_message(object_at(params, "message")) if has_message else None,
+        task_id=text_at(params, "id") or text_at(params, "taskId"),
+        metadata=object_at(params, "metadata"),
+        history_length=history if isinstance(history, int) else None,
+        accepted_output_modes=tuple(mode for mode in modes if isinstance(mode, str)),
+        is_blocking=blocking if isinstance(blocking, bool) else None,
+        callback=_read_callback(at(configuration, "pushNotificationConfig")),
+    )
+
+
+def _read_message(message: dict[str, Json]) -> Message:
+    return Message(
+        parts=_read_parts(list_at(message, "parts")),
+        message_id=text_at(message, "messageId"),
+        context_id=text_at(message, "contextId"),
+        task_id=text_at(message, "taskId"),
+        metadata=object_at(message, "metadata"),
+    )
+
+
+def _read_callback(config: Json) -> Callback | None:
+    """The callback that a message's configuration registers (§7.1.2)."""
+    if config is None:
+        return None
+    return Callback(text_at(config, "url") or "", text_at(config, "token"), object_at(config))
+
+
+# Parts (§6.5, §6.6)
+
+
+def read_part(raw: Json) -> Part | None:
+    """The part that `raw` is; None where it has no kind."""
+    return _read_part(raw) if isinstance(raw, dict) and "kind" in raw else None
+
+
+def _read_part(raw: Json) -> Part:
+    has_data = isinstance(raw, dict) and "data" in raw
+    return Part(
+        text=text_at(raw, "text"),
+        data=at(raw, "data"),
+        has_data=has_data,
+        file=_read_file(raw),
+        label=text_at(raw, "kind") or "part",
+        raw=raw,
+    )
+
+
+def _read_parts(parts: list[Json]) -> tuple[Part, ...]:
+    return tuple(_read_part(part) for part in parts)
+
+
+def _read_file(part: Json) -> File | None:
+    """The file of a FilePart; A2A 1.0 writes it into the part itself (1.0 §4.1.6)."""
+    if isinstance(inner := at(part, "file"), dict):
+        return File(
+            text_at(inner, "name"),
+            text_at(inner, "mimeType"),
+            text_at(inner, "bytes"),
+            text_at(inner, "uri"),
+        )
+    if isinstance(part, dict) and ("raw" in part or "url" in part):
+        return File(
+            text_at(part, "filename"),
+            text_at(part, "mediaType"),
+            text_at(part, "raw"),
+            text_at(part, "url"),
+        )
+    return None
+
+
+# Replies (§6.11, §7)
+
+
+def read(raw: bytes, of: Operation | None, *, is_event: bool = False) -> Reply:
+    """The reply in a body or in one event of a stream; what it holds says itself what it is."""
+    if not is_event:
+        return read_reply(raw)
+    event = parse_event(raw)
+    if event.data is None:
+        return Reply(None, is_silent=True, is_terminated=event.is_terminated)
+    reply = read_reply(event.data)
+    return reply if event.is_terminated else replace(reply, is_terminated=False)
 
 
 def read_reply(raw: bytes) -> Reply:
-    """Read a reply leniently; never raises."""
+    """Read a JSON-RPC reply leniently; never raises."""
     parsed = parse_json(raw)
     envelope = parsed.value
     if parsed.problem:
@@ -87,60 +370,31 @@ def read_reply(raw: bytes) -> Reply:
     if "error" in envelope:
         return Reply(envelope, error=_read_error(envelope["error"]), warning=parsed.warning)
     if "result" in envelope:
-        return Reply(envelope, result=envelope["result"], warning=parsed.warning)
+        payload = envelope["result"]
+        result = read_result(payload)
+        return Reply(envelope, payload=payload, result=result, warning=parsed.warning)
     return Reply(envelope, problem="neither `result` nor `error` in the reply")
 
 
-def _read_error(error: Json) -> RpcError:
+def _read_error(error: Json) -> AgentError:
     code = at(error, "code")
-    return RpcError(
-        code=code if isinstance(code, int) and not isinstance(code, bool) else None,
+    known = code if isinstance(code, int) and not isinstance(code, bool) else None
+    return AgentError(
+        code=known,
         message=text_at(error, "message") or "",
         data=at(error, "data"),
+        reason=_REASONS.get(known or 0),
     )
-
-
-KINDS = ("task", "message", "status-update", "artifact-update")
-PUSH_CONFIG = "push-config"
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactChunk:
-    """One artifact, or a piece to append to it."""
-
-    artifact_id: str
-    name: str
-    parts: tuple[Json, ...]
-    is_append: bool
-    is_last: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """`state` is the wire's spelling; `is_final` means nothing more will come of this exchange.
-
-    `timestamp_ms` is the agent's own time of the status, since 1970 UTC.
-    """
-
-    kind: str
-    task_id: str | None
-    context_id: str | None
-    state: str | None
-    is_final: bool
-    message_id: str | None
-    parts: tuple[Json, ...]
-    artifacts: tuple[ArtifactChunk, ...]
-    timestamp_ms: float | None = None
 
 
 def read_result(result: Json) -> Result:
     """Read `result` as what its `kind` says; an unknown kind as what its fields suggest."""
     match kind := _kind(result):
-        case "task":
+        case ResultKind.TASK:
             return _from_status(result, kind, "id", _artifacts(result))
-        case "status-update":
+        case ResultKind.STATUS_UPDATE:
             return _from_status(result, kind, "taskId", ())
-        case "artifact-update":
+        case ResultKind.ARTIFACT_UPDATE:
             return Result(
                 kind=kind,
                 task_id=text_at(result, "taskId"),
@@ -157,43 +411,34 @@ def read_result(result: Json) -> Result:
                 task_id=text_at(result, "taskId"),
                 context_id=text_at(result, "contextId"),
                 state=None,
-                is_final=kind == "message",
+                is_final=kind == ResultKind.MESSAGE,
                 message_id=text_at(result, "messageId"),
-                parts=tuple(list_at(result, "parts")),
+                parts=_read_parts(list_at(result, "parts")),
                 artifacts=(),
             )
-
-
-def texts(parts: tuple[Json, ...]) -> tuple[str, ...]:
-    """The text parts' texts."""
-    return tuple(text for part in parts if (text := text_at(part, "text")) is not None)
-
-
-def data_parts(parts: tuple[Json, ...]) -> tuple[Json, ...]:
-    """The contents of the DataParts."""
-    return tuple(part["data"] for part in parts if isinstance(part, dict) and "data" in part)
 
 
 def _kind(result: Json) -> str:
     if (kind := text_at(result, "kind")) is not None:
         return kind
     if at(result, "artifact") is not None:
-        return "artifact-update"
+        return ResultKind.ARTIFACT_UPDATE
     if at(result, "status") is not None:
-        return "task" if at(result, "id") is not None else "status-update"
+        return ResultKind.TASK if at(result, "id") is not None else ResultKind.STATUS_UPDATE
     if at(result, "pushNotificationConfig") is not None:
-        return PUSH_CONFIG
-    return "message" if at(result, "parts") is not None else "unknown"
+        return ResultKind.PUSH_CONFIG
+    return ResultKind.MESSAGE if at(result, "parts") is not None else ResultKind.UNKNOWN
 
 
 def _from_status(
     result: Json, kind: str, id_field: str, artifacts: tuple[ArtifactChunk, ...]
 ) -> Result:
-    state = text_at(result, "status", "state")
+    spelling = text_at(result, "status", "state")
+    state = None if spelling is None else parse_state(spelling) or spelling
     timestamp = text_at(result, "status", "timestamp")
     is_final = at(result, "final") is True
-    if kind == "task":
-        is_final = state is not None and is_resting(parse_state(state))
+    if kind == ResultKind.TASK:
+        is_final = is_resting(state)
     return Result(
         kind=kind,
         task_id=text_at(result, id_field),
@@ -201,9 +446,10 @@ def _from_status(
         state=state,
         is_final=is_final,
         message_id=text_at(result, "status", "message", "messageId"),
-        parts=tuple(list_at(result, "status", "message", "parts")),
+        parts=_read_parts(list_at(result, "status", "message", "parts")),
         artifacts=artifacts,
         timestamp_ms=None if timestamp is None else parse_timestamp(timestamp),
+        spelling=spelling,
     )
 
 
@@ -212,7 +458,7 @@ def _artifacts(task: Json) -> tuple[ArtifactChunk, ...]:
         ArtifactChunk(
             artifact_id=text_at(artifact, "artifactId") or "",
             name=text_at(artifact, "name") or "",
-            parts=tuple(list_at(artifact, "parts")),
+            parts=_read_parts(list_at(artifact, "parts")),
             is_append=False,
             is_last=True,
         )
@@ -225,45 +471,23 @@ def _chunk(update: Json) -> ArtifactChunk:
     return ArtifactChunk(
         artifact_id=text_at(artifact, "artifactId") or "",
         name=text_at(artifact, "name") or "",
-        parts=tuple(list_at(artifact, "parts")),
+        parts=_read_parts(list_at(artifact, "parts")),
         is_append=at(update, "append") is True,
         is_last=at(update, "lastChunk") is True,
     )
 
 
-PUSH = "A2A 0.3 §9.5"
-STREAM_RESPONSE = "A2A 1.0 §4.3.3"
-
-# The members of a StreamResponse, and the kind of A2A 0.3 that each is.
-_WRAPPED_KINDS = {
-    "task": "task",
-    "statusUpdate": "status-update",
-    "artifactUpdate": "artifact-update",
-    "message": "message",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """`problem` says why the body is no notification; otherwise `result` is there.
-
-    `wrapper` is the member of a StreamResponse that held the result, "" for a bare one.
-    """
-
-    value: Json
-    result: Result | None = None
-    problem: str = ""
-    wrapper: str = ""
+# Notifications (§9.5, 1.0 §4.3.3)
 
 
 def read_notification(body: bytes) -> Notification:
-    """Read `body` leniently; never raises."""
+    """Read `body` leniently: the bare Task of 0.3, or the StreamResponse that A2A 1.0 posts."""
     parsed = parse_json(body)
     if parsed.problem:
         return Notification(None, problem=parsed.problem)
     if not isinstance(parsed.value, dict):
         return Notification(parsed.value, problem="a notification must be a JSON object")
-    wrapper, payload = _unwrap_push(parsed.value)
+    wrapper, payload = _unwrap(parsed.value)
     result = read_result(payload)
     if result.task_id is None:
         return Notification(parsed.value, problem="the body names no task")
@@ -273,7 +497,7 @@ def read_notification(body: bytes) -> Notification:
 def check_notification(notification: Notification) -> tuple[Finding, ...]:
     """What is wrong with a notification by itself."""
     if notification.problem:
-        return (Finding(Severity.ERROR, PUSH, "$", notification.problem),)
+        return (Finding(Severity.ERROR, sections.push, "$", notification.problem),)
     if not notification.wrapper:
         return SCHEMA.check(notification.value, "Task") + check_status(notification.value, "$")
     name = notification.wrapper
@@ -281,64 +505,36 @@ def check_notification(notification: Notification) -> tuple[Finding, ...]:
     return (Finding(Severity.HINT, STREAM_RESPONSE, f"$.{name}", text),)
 
 
-def asks_for_notifications(params: Json) -> bool:
-    """Say whether a message's params register a callback (A2A 0.3 §7.1.2)."""
-    return at(params, "configuration", "pushNotificationConfig") is not None
-
-
-def callback_of(params: Json) -> str:
-    """What tells the callback that a message's params register from others; "" without one."""
-    return callback_name(text_at(params, "configuration", "pushNotificationConfig", "url") or "")
-
-
-def callback_name(url: str) -> str:
-    """The last segment of a callback's path, which stays through tunnels and proxies."""
-    return url.partition("?")[0].rpartition("/")[2]
-
-
-def _unwrap_push(value: dict[str, Json]) -> tuple[str, Json]:
+def _unwrap(value: dict[str, Json]) -> tuple[str, Json]:
     """The payload, with its kind where a StreamResponse names that by its member alone."""
     wrapped = [
         (name, {"kind": kind, **payload})
-        for name, kind in _WRAPPED_KINDS.items()
+        for name, kind in _WRAPPED.items()
         if isinstance(payload := value.get(name), dict)
     ]
     return wrapped[0] if len(wrapped) == 1 and "id" not in value else ("", value)
 
 
-ENVELOPE = "A2A 0.3 §6.11.2"
-STATUS = "A2A 0.3 §6.2"
-SHOWN_CHARACTERS = 80
-STREAMING = "A2A 0.3 §3.3.1"
-
-RESULT_TYPES = {
-    MESSAGE_SEND: "SendResult",
-    MESSAGE_STREAM: "StreamResult",
-    TASKS_GET: "Task",
-    TASKS_CANCEL: "Task",
-    TASKS_RESUBSCRIBE: "StreamResult",
-    PUSH_CONFIG_SET: "TaskPushNotificationConfig",
-    PUSH_CONFIG_GET: "TaskPushNotificationConfig",
-}
+# Checks
 
 
-def check_reply(reply: Reply, request: Request) -> tuple[Finding, ...]:
-    """Every problem of `reply` as an answer to `request`."""
+def check(reply: Reply, request: Request) -> tuple[Finding, ...]:
+    """Every problem of `reply` as an answer to `request`: envelope, schema, ids and times."""
+    found: tuple[Finding, ...] = ()
+    if not reply.is_terminated:
+        text = "the stream ended inside an event"
+        found = (Finding(Severity.ERROR, sections.streaming, "$", text),)
+    if reply.is_silent:
+        return found
     if reply.problem:
-        return (Finding(Severity.ERROR, ENVELOPE, "$", reply.problem),)
-    found = _check_envelope(reply, request)
+        return (*found, Finding(Severity.ERROR, ENVELOPE, "$", reply.problem))
+    found += _check_envelope(reply, request)
     if reply.error is not None:
         return found + SCHEMA.check(at(reply.envelope, "error"), "JSONRPCError", "$.error")
-    type_ = RESULT_TYPES.get(request.method or "")
+    type_ = RESULT_TYPES.get(request.operation) if request.operation is not None else None
     if type_ is None:
         return found
-    return found + SCHEMA.check(reply.result, type_, "$.result") + check_status(reply.result)
-
-
-def check_termination(is_terminated: bool) -> tuple[Finding, ...]:
-    if is_terminated:
-        return ()
-    return (Finding(Severity.ERROR, STREAMING, "$", "the stream ended inside an event"),)
+    return found + SCHEMA.check(reply.payload, type_, "$.result") + check_status(reply.payload)
 
 
 def _check_envelope(reply: Reply, request: Request) -> tuple[Finding, ...]:
@@ -372,50 +568,39 @@ def check_status(result: Json, path: str = "$.result") -> tuple[Finding, ...]:
     time = text_at(result, "status", "timestamp")
     if time is not None and not is_timestamp(time):
         text = f"expected an ISO 8601 date and time with its zone, found {time[:40]!r}"
-        found.append(Finding(Severity.WARNING, STATUS, f"{path}.timestamp", text))
+        found.append(Finding(Severity.WARNING, sections.status, f"{path}.timestamp", text))
     message = object_at(result, "status", "message")
     task_id = text_at(result, "id") or text_at(result, "taskId")
     for name, expected in (("taskId", task_id), ("contextId", text_at(result, "contextId"))):
         value = message.get(name)
         if isinstance(value, str) and expected is not None and value != expected:
             text = f"the task has {expected!r}, its message {value[:80]!r}"
-            found.append(Finding(Severity.ERROR, STATUS, f"{path}.message.{name}", text))
+            found.append(Finding(Severity.ERROR, sections.status, f"{path}.message.{name}", text))
     if message.get("role") == "user":
         text = "a status message is the agent's, this one says 'user'"
-        found.append(Finding(Severity.WARNING, STATUS, f"{path}.message.role", text))
+        found.append(Finding(Severity.WARNING, sections.status, f"{path}.message.role", text))
     return tuple(found)
 
 
-# A raw body may ask for what is not here.
-_ANSWERS = {
-    MESSAGE_SEND: ("task", "message"),
-    MESSAGE_STREAM: KINDS,
-    TASKS_GET: ("task",),
-    TASKS_CANCEL: ("task",),
-    TASKS_RESUBSCRIBE: KINDS,
-}
-# A2A 1.0 wraps its results in these.
-_WRAPPERS = frozenset({"task", "message", "statusUpdate", "artifactUpdate"})
-
-
-def wrong_answer(method: str | None, result: Json) -> str:
-    """What `result` is in the place of what `method` asks for; "" where it may be an answer."""
-    kinds = _ANSWERS.get(method or "")
+def wrong_answer(reply: Reply, of: Operation | None) -> str:
+    """What `reply` holds in the place of what `of` asks for; "" where it may be an answer."""
+    kinds = None if of is None else _ANSWERS.get(of)
     if kinds is None:
         return ""
-    expected = " or ".join(kinds)
-    if not isinstance(result, dict):
-        return f"{type_name(result)}, not with a {expected}"
-    read = read_result(result)
-    if read.kind not in kinds:
-        kind = text_at(result, "kind")
+    expected, payload = " or ".join(kinds), reply.payload
+    if not isinstance(payload, dict) or (result := reply.result) is None:
+        return f"{type_name(payload)}, not with a {expected}"
+    if result.kind not in kinds:
+        kind = text_at(payload, "kind")
         named = "an object without a kind" if kind is None else f"an object of kind {kind[:40]!r}"
         return f"{named}, not with a {expected}"
-    if read.kind == "task" and read.state is None:
+    if result.kind == ResultKind.TASK and result.state is None:
         return "a task that has no state"
     return ""
 
 
-def is_wrapped(result: Json) -> bool:
-    """Say whether `result` is one of A2A 1.0 (§3.2)."""
-    return isinstance(result, dict) and not result.keys().isdisjoint(_WRAPPERS)
+def cause_of_wrong_answer(reply: Reply) -> str:
+    """Why an agent may answer like this; A2A 1.0 wraps its results (1.0 §3.2)."""
+    if isinstance(reply.payload, dict) and not reply.payload.keys().isdisjoint(_WRAPPED):
+        return "the agent answers as A2A 1.0 does, and was asked in 0.3"
+    return "the server speaks JSON-RPC, but not A2A 0.3"

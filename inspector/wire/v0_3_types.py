@@ -3,6 +3,7 @@
 A test compares every definition with the protocol's own JSON Schema.
 """
 
+from inspector.wire.dialect import CardSections
 from inspector.wire.schema import Definition, Enum, Keyed, Schema, Tagged
 from inspector.wire.states import STATES
 
@@ -277,3 +278,15 @@ SECTIONS = {
 }
 
 SCHEMA = Schema("A2A 0.3", DEFINITIONS, SECTIONS)
+
+CARD_RULES = CardSections(
+    card="A2A 0.3 §5.5",
+    discovery="A2A 0.3 §5.3",
+    tls="A2A 0.3 §4.1",
+    credentials="A2A 0.3 §5.4",
+    url="A2A 0.3 §5.6.1",
+    interfaces="A2A 0.3 §5.6.2",
+    transports="A2A 0.3 §5.5.5",
+    security="A2A 0.3 §5.5.3",
+    skills="A2A 0.3 §5.5.4",
+)

@@ -3,6 +3,7 @@
 A test compares every definition with the protocol's own proto file.
 """
 
+from inspector.wire.dialect import CardSections
 from inspector.wire.schema import Definition, Keyed, Schema
 
 DEFINITIONS: dict[str, Definition] = {
@@ -104,3 +105,15 @@ SECTIONS = {
 }
 
 SCHEMA = Schema("A2A 1.0", DEFINITIONS, SECTIONS)
+
+CARD_RULES = CardSections(
+    card="A2A 1.0 §4.4.1",
+    discovery="A2A 1.0 §8.2",
+    tls="A2A 1.0 §7.1",
+    credentials="A2A 1.0 §7.3",
+    url="A2A 1.0 §4.4.6",
+    interfaces="A2A 1.0 §4.4.6",
+    transports="A2A 1.0 §4.4.6",
+    security="A2A 1.0 §4.5.1",
+    skills="A2A 1.0 §4.4.5",
+)

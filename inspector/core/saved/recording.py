@@ -24,6 +24,7 @@ from inspector.core.entries import (
 )
 from inspector.core.entries import ResponseEnded as Ended
 from inspector.errors import UsageError
+from inspector.wire.dialect import Binding, Endpoint
 from inspector.wire.json_values import Json, at, list_at, parse_json, text_at
 
 
@@ -43,8 +44,12 @@ def encode_entry(entry: Entry) -> str:
         match value:
             case bytes():
                 fields[field.name] = _encode_bytes(value)
+            case Endpoint():
+                fields[field.name] = _encode_endpoint(value)
             case tuple():
                 fields[field.name] = [[name, text] for name, text in _pairs(entry)]
+            case None if field.name == "endpoint":
+                continue
             case str() | int() | float() | None:
                 fields[field.name] = value
             case _:
@@ -85,6 +90,31 @@ def _encode_bytes(value: bytes) -> Json:
         return {"base64": base64.b64encode(value).decode()}
 
 
+def _encode_endpoint(endpoint: Endpoint) -> Json:
+    """What says how an exchange is to be read again, and why it was made like this."""
+    return {
+        "url": endpoint.url,
+        "version": endpoint.version,
+        "binding": endpoint.binding.value,
+        "reason": endpoint.reason,
+        "is_trusted": endpoint.is_trusted,
+    }
+
+
+def _endpoint(fields: Json) -> Endpoint | None:
+    """None where the request was none of the agent's protocol, or the file is an old one."""
+    endpoint = at(fields, "endpoint")
+    if endpoint is None:
+        return None
+    return Endpoint(
+        _text(endpoint, "url"),
+        _text(endpoint, "version"),
+        Binding(_text(endpoint, "binding")),
+        _text(endpoint, "reason"),
+        at(endpoint, "is_trusted") is True,
+    )
+
+
 def _decode(fields: Json) -> Entry:
     seq, at_ms, exchange = (
         _integer(fields, "seq"),
@@ -102,6 +132,7 @@ def _decode(fields: Json) -> Entry:
                 _text(fields, "url"),
                 _headers(fields),
                 _bytes(fields, "body"),
+                _endpoint(fields),
             )
         case "ResponseStarted":
             connect_ms = at(fields, "connect_ms")
@@ -128,6 +159,7 @@ def _decode(fields: Json) -> Entry:
                 _bytes(fields, "body"),
                 PushVerdict(_text(fields, "verdict")),
                 None if at(fields, "status") is None else _integer(fields, "status"),
+                _endpoint(fields),
             )
         case "ResponseEnded":
             return ResponseEnded(seq, at_ms, exchange)

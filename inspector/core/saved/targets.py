@@ -27,6 +27,8 @@ from inspector.core.saved.recording import read_header
 from inspector.core.saved.session_store import make_private_folder, session_paths
 from inspector.errors import UsageError
 from inspector.folders import config_folder
+from inspector.wire.dialect import Part
+from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, at, list_at, object_at, parse_json, text_at
 
 FILE_NAME = "targets.json"
@@ -253,7 +255,7 @@ def encode_turn(turn: Turn) -> Json:
         "slots": dict(turn.slots),
         "slot_shapes": [shape.value for shape in turn.slot_shapes] if turn.slots else [],
         "metadata": dict(turn.metadata),
-        "parts": list(turn.parts),
+        "parts": [DEFAULT.write_part(part) for part in turn.parts],
         "headers": [list[Json](header) for header in headers],
         "accepted_output_modes": list(turn.accepted_output_modes),
         "also": [way.value for way in sorted(turn.also)],
@@ -281,7 +283,7 @@ def decode_turn(kept: Json, follow: FollowMode = FollowMode.BLOCKING) -> Turn:
         slots=object_at(kept, "slots"),
         slot_shapes=shapes or (SlotShape.METADATA,),
         metadata=object_at(kept, "metadata"),
-        parts=tuple(list_at(kept, "parts")),
+        parts=tuple(DEFAULT.read_part(one) or Part(raw=one) for one in list_at(kept, "parts")),
         history_length=history if isinstance(history, int) else None,
         accepted_output_modes=_texts(list_at(kept, "accepted_output_modes")),
         follow=follow,

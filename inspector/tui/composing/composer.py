@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from inspector.core.commands import FollowMode, Turn
 from inspector.core.entries import Purpose, RequestSent
-from inspector.core.requests import TURNS, compose_params, read_sent_turn
+from inspector.core.requests import TURNS, compose, operation_of, read_sent_turn
 from inspector.tui.composing.drawer import Drawer
 from inspector.tui.composing.options import OptionsForm, TurnOptions, options_line, raw_line
 from inspector.tui.composing.pairs_table import Hint, PairsTable, SlotsTable
@@ -27,14 +27,9 @@ from inspector.tui.drawing.safe_text import duration, safe_line
 from inspector.tui.messages import TurnComposed
 from inspector.views.chat import Offer
 from inspector.views.exchanges import Exchange
+from inspector.wire.dialect import Dialect, Endpoint, Operation
+from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, parse_json
-from inspector.wire.v0_3 import (
-    MESSAGE_SEND,
-    MESSAGE_STREAM,
-    TASKS_RESUBSCRIBE,
-    encode_request,
-    read_request,
-)
 
 
 class Prompt(TextArea):
@@ -86,7 +81,7 @@ class Prompt(TextArea):
             self.post_message(message)
 
 
-_STREAMS = (MESSAGE_STREAM, TASKS_RESUBSCRIBE)
+_STREAMS = (Operation.STREAM, Operation.RESUBSCRIBE)
 
 
 class RawBody(TextArea):
@@ -109,36 +104,35 @@ class RawBody(TextArea):
         return body if self.text == text else self.text.encode(errors="replace")
 
 
-def body_of(turn: Turn, id: str, message_id: str) -> bytes:
+def body_of(turn: Turn, id: str, message_id: str, dialect: Dialect = DEFAULT) -> bytes:
     """Return the request body of `turn`, indented for reading."""
     if turn.raw is not None:
         return turn.raw
-    method = MESSAGE_STREAM if turn.follow is FollowMode.STREAM else MESSAGE_SEND
-    body = encode_request(id, method, compose_params(turn, message_id))
+    ask = compose(turn, message_id)
+    body = dialect.encode(operation_of(turn), ask, url="", request_id=id).body
     return json.dumps(parse_json(body).value, indent=2, ensure_ascii=False).encode()
 
 
-def follow_of(body: bytes, otherwise: FollowMode) -> FollowMode:
-    """Return how a raw body is followed: by its method, where it has one."""
-    method = read_request(body).method
-    if method is None:
+def follow_of(body: bytes, otherwise: FollowMode, dialect: Dialect = DEFAULT) -> FollowMode:
+    """Return how a raw body is followed: by what it asks for, where it says so."""
+    request = dialect.read_request(body)
+    if request.method is None:
         return otherwise
-    if method in _STREAMS:
+    if request.operation in _STREAMS:
         return FollowMode.STREAM
     return FollowMode.BLOCKING if otherwise is FollowMode.STREAM else otherwise
 
 
-def fields_of(body: bytes) -> Turn | None:
+def fields_of(body: bytes, dialect: Dialect = DEFAULT) -> Turn | None:
     """Return the turn that `body` is, whatever its layout; None where fields cannot say it."""
-    request = read_request(body)
-    if not isinstance(request.id, str) or request.method not in (MESSAGE_SEND, MESSAGE_STREAM):
+    request = dialect.read_request(body)
+    purposes = {Operation.SEND: Purpose.SEND, Operation.STREAM: Purpose.STREAM}
+    purpose = purposes.get(request.operation) if request.operation is not None else None
+    if purpose is None:
         return None
-    is_stream = request.method == MESSAGE_STREAM
-    compact = encode_request(request.id, request.method, request.params)
-    if parse_json(compact).value != parse_json(body).value:
-        return None
-    purpose = Purpose.STREAM if is_stream else Purpose.SEND
-    turn = read_sent_turn(RequestSent(0, 0, 0, purpose, "POST", "", (), compact))
+    endpoint = Endpoint("", dialect.version, dialect.binding)
+    sent = RequestSent(0, 0, 0, purpose, "POST", "", (), dialect.compact(body), endpoint)
+    turn = read_sent_turn(sent)
     return None if turn.raw is not None else turn
 
 
@@ -209,11 +203,13 @@ def _is_same(composed: Turn, sent: Turn) -> bool:
     """Say whether `sent` is `composed` but for what the wire adds or does not show."""
     if composed.raw is not None or sent.raw is not None:
         return composed.raw == sent.raw
-    return _params(composed) == _params(sent)
+    return _ask(composed) == _ask(sent)
 
 
-def _params(turn: Turn) -> dict[str, Json]:
-    return compose_params(replace(turn, message_id=None), "")
+def _ask(turn: Turn) -> Json:
+    """What `turn` asks, however it is sent and followed."""
+    ask = compose(replace(turn, message_id=None))
+    return parse_json(DEFAULT.encode(Operation.SEND, ask, url="", request_id="").body).value
 
 
 class Composer(VerticalGroup):

@@ -16,15 +16,16 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from inspector.core.commands import SlotShape, Turn
-from inspector.core.requests import compose_params
+from inspector.core.requests import compose
 from inspector.tui.composing.options import OptionsForm, TurnOptions
 from inspector.tui.composing.pairs_table import PairsTable, SlotsTable
 from inspector.tui.composing.parts_table import PartsTable
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import abridged, safe_line, value_text
-from inspector.wire.json_values import Json, list_at, object_at
+from inspector.wire.dialect import Ask, texts
+from inspector.wire.endpoints import DEFAULT
+from inspector.wire.json_values import Json
 from inspector.wire.slots import Seeding, seedings, strip_markers
-from inspector.wire.v0_3 import texts
 
 # Each page by its id, with its tab's word and the name of the key that opens it.
 PAGES = {
@@ -163,15 +164,15 @@ _LABEL_WIDTH = 18
 
 def preview(turn: Turn) -> Content:
     """Return what the agent makes of slots and text, then what goes out, field by field."""
-    params = compose_params(turn, "")
+    ask = compose(turn)
     lines: list[Content] = []
-    if found := [seeding for seeding in seedings(params) if seeding.slots]:
+    if found := [seeding for seeding in seedings(ask) if seeding.slots]:
         lines = [
             _preview_line("" if at else "wins", text) for at, text in enumerate(verdicts(found))
         ]
-        left = safe_line(remaining_text(params))
+        left = safe_line(remaining_text(ask))
         lines.append(_preview_line("agent reads", left or "no text: slots alone"))
-    lines += [_preview_line(place, _compact(value)) for place, value in _places(params) if value]
+    lines += [_preview_line(place, _compact(value)) for place, value in _places(ask) if value]
     lines += [
         _preview_line("header", safe_line(f"{name}: {value}")) for name, value in turn.headers
     ]
@@ -202,17 +203,17 @@ def _verdict(name: str, found: Sequence[Seeding]) -> str:
     return f"by {place}, over {', '.join(over)}" if over else f"by {place}"
 
 
-def remaining_text(params: Json) -> str:
+def remaining_text(ask: Ask) -> str:
     """Return the text that is left to the agent once the markers are stripped (SLOT-4)."""
-    parts = tuple(list_at(params, "message", "parts"))
+    parts = ask.message.parts if ask.message is not None else ()
     return "\n".join(left for text in texts(parts) if (left := strip_markers(text)))
 
 
-def _places(params: Json) -> Iterator[tuple[str, Json]]:
-    yield "parts", [abridged(part) for part in list_at(params, "message", "parts")]
-    yield "message.metadata", object_at(params, "message", "metadata")
-    yield "params.metadata", object_at(params, "metadata")
-    yield "configuration", object_at(params, "configuration")
+def _places(ask: Ask) -> Iterator[tuple[str, Json]]:
+    """Return what goes out, by place; the long contents of files by their size."""
+    files = [part.file for part in ask.message.parts if part.file] if ask.message else []
+    for place, value in DEFAULT.describe(ask).items():
+        yield place, abridged(value, files)
 
 
 def _compact(value: Json) -> str:

@@ -14,8 +14,8 @@ from textual.widgets import Button, Input, Static
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line, size
+from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, parse_json
-from inspector.wire.v0_3 import read_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,9 @@ def raw_line(turn: Turn) -> Content:
     """Return what is to be known of a raw body before it goes out, broken or not."""
     raw = turn.raw or b""
     problem = parse_json(raw).problem
-    says = f"✗ {problem}" if problem else f"✓ JSON, {read_request(raw).method or 'no method'}"
+    says = (
+        f"✗ {problem}" if problem else f"✓ JSON, {DEFAULT.read_request(raw).method or 'no method'}"
+    )
     return _joined(
         [
             (f"raw {size(len(raw))}", styles.ACCENT, "write"),

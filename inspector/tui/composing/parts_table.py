@@ -16,7 +16,7 @@ from inspector.core.requests import read_part
 from inspector.errors import UsageError
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import part_name
-from inspector.wire.json_values import Json
+from inspector.wire.dialect import Part
 
 # A file that is larger blocks the screen while it is encoded; `send --part` takes it.
 MOST_BYTES = 32 * 1024 * 1024
@@ -26,7 +26,7 @@ _MOST_NAMES = 2000
 class PartLine(HorizontalGroup):
     """One part and the button that takes it off again."""
 
-    def __init__(self, part: Json) -> None:
+    def __init__(self, part: Part) -> None:
         super().__init__()
         self.part = part
 
@@ -58,10 +58,10 @@ class PartsTable(VerticalGroup):
     def on_mount(self) -> None:
         self.query_one(Input).cursor_blink = False
 
-    def parts(self) -> tuple[Json, ...]:
+    def parts(self) -> tuple[Part, ...]:
         return tuple(line.part for line in self.query(PartLine))
 
-    async def set_parts(self, parts: tuple[Json, ...]) -> None:
+    async def set_parts(self, parts: tuple[Part, ...]) -> None:
         rows = self.query_one(".rows")
         await rows.remove_children()
         await rows.mount(*(PartLine(part) for part in parts))
@@ -131,7 +131,7 @@ def _names_in(folder: Path) -> list[str]:
         return []
 
 
-def _read(source: str) -> Json:
+def _read(source: str) -> Part:
     path = Path(source).expanduser()
     if not source.lstrip().startswith("{") and path.is_file() and path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path}: larger than {MOST_BYTES >> 20} MiB; send --part takes it")

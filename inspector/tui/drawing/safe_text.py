@@ -1,10 +1,13 @@
 """Text, values, times, sizes, parts and faults as short text that is safe to draw."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from inspector.views.text import plain, plain_line
-from inspector.wire.json_values import Json, encode_json, object_at, text_at
+from inspector.wire.dialect import File, Part
+from inspector.wire.endpoints import DEFAULT
+from inspector.wire.json_values import Json, encode_json
 from inspector.wire.mock_admin import ArmedFault
 
 # More than this of one text is never drawn; the wire view tells its size.
@@ -68,29 +71,33 @@ def wall_clock(started: datetime, at_ms: float) -> str:
     return (started + timedelta(milliseconds=at_ms)).strftime("%H:%M:%S")
 
 
-def part_name(part: Json) -> tuple[str, str, str]:
+def part_name(part: Part) -> tuple[str, str, str]:
     """Return kind, name and size of `part`; of a file the size of its content."""
-    kind = safe_line(text_at(part, "kind") or "part")
-    encoded = text_at(part, "file", "bytes")
-    if kind == "file":
-        name = text_at(part, "file", "name") or text_at(part, "file", "uri") or "file"
-        media_type = text_at(part, "file", "mimeType") or ""
+    kind, file = safe_line(part.label), part.file
+    if file is not None:
+        encoded = file.encoded
         told = size(len(encoded) * 3 // 4 - encoded[-2:].count("=")) if encoded else ""
-        return kind, f"{safe_line(name)}  {safe_line(media_type)}".rstrip(), told
-    shown = text_at(part, "text") or json.dumps(object_at(part, "data"), ensure_ascii=False)
-    line = safe_line(shown)
+        name = safe_line(file.name or file.uri or "file")
+        return kind, f"{name}  {safe_line(file.media_type or '')}".rstrip(), told
+    content = part.data if isinstance(part.data, dict) else {}
+    line = safe_line(part.text or json.dumps(content, ensure_ascii=False))
     if len(line) > MOST_OF_PART:
         line = line[:MOST_OF_PART] + "…"
-    return kind, line, size(len(encode_json(part)))
+    return kind, line, size(len(encode_json(DEFAULT.write_part(part))))
 
 
-def abridged(part: Json) -> Json:
-    """Return `part` with a file's long content replaced by its size, for a line to read."""
-    encoded = text_at(part, "file", "bytes")
-    if not isinstance(part, dict) or encoded is None or len(encoded) <= _MOST_BASE64:
-        return part
-    content = size(len(encoded) * 3 // 4)
-    return {**part, "file": {**object_at(part, "file"), "bytes": f"… {content}"}}
+def abridged(value: Json, files: Sequence[File]) -> Json:
+    """Return `value` with the long contents of `files` in it replaced by their sizes."""
+    contents = {file.encoded for file in files if file.encoded}
+    match value:
+        case dict():
+            return {name: abridged(one, files) for name, one in value.items()}
+        case list():
+            return [abridged(one, files) for one in value]
+        case str() if len(value) > _MOST_BASE64 and value in contents:
+            return f"… {size(len(value) * 3 // 4)}"
+        case _:
+            return value
 
 
 def fault_words(fault: ArmedFault) -> str:

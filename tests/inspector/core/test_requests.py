@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 
 from inspector.core.commands import FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose, RequestSent
-from inspector.core.requests import compose_params, read_sent_turn, read_to_end, read_user_file
+from inspector.core.requests import (
+    compose,
+    operation_of,
+    read_sent_turn,
+    read_to_end,
+    read_user_file,
+)
 from inspector.errors import UsageError
 from inspector.net.events import Headers
-from inspector.wire.v0_3 import encode_request
+from inspector.wire import v0_3
+from inspector.wire.dialect import Part
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 leaves = st.none() | st.booleans() | st.integers() | words
@@ -21,6 +28,12 @@ slot_sets = st.dictionaries(st.text("abc", min_size=1), leaves, max_size=3)
 parts: st.SearchStrategy[Any] = st.just({"kind": "data", "data": {"a": 1}}) | st.just(
     {"kind": "file", "file": {"name": "a.txt", "bytes": "eA=="}}
 )
+
+
+def part_of(raw: Any) -> Part:
+    return v0_3.read_part(raw) or Part(raw=raw)
+
+
 turns = st.builds(
     Turn,
     text=words,
@@ -32,7 +45,7 @@ turns = st.builds(
     message_id=st.just("m-1"),
     task_id=st.none() | st.just("t-1"),
     metadata=st.dictionaries(st.sampled_from(["user", "locale"]), leaves, max_size=2),
-    parts=st.lists(parts, max_size=2).map(tuple),
+    parts=st.lists(parts.map(part_of), max_size=2).map(tuple),
     history_length=st.none() | st.integers(0, 9),
     accepted_output_modes=st.lists(st.just("text/plain"), max_size=1).map(tuple),
     follow=st.sampled_from(FollowMode),
@@ -42,10 +55,10 @@ turns = st.builds(
 def request_of(turn: Turn, headers: Headers = ()) -> RequestSent:
     is_stream = turn.follow is FollowMode.STREAM
     purpose = Purpose.STREAM if is_stream else Purpose.SEND
-    method = "message/stream" if is_stream else "message/send"
     body = turn.raw
     if body is None:
-        body = encode_request("1", method, compose_params(turn, "m-1"))
+        ask = compose(turn, "m-1")
+        body = v0_3.encode(operation_of(turn), ask, url="http://x/", request_id="1").body
     return RequestSent(1, 0, 1, purpose, "POST", "http://x/", headers, body)
 
 

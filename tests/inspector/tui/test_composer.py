@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from inspector.core.commands import SlotShape, Turn
+from inspector.core.requests import read_part
 from inspector.core.saved.recording import encode_entry
 from inspector.core.saved.session_store import find_session
 from inspector.demo import serve_bank
@@ -374,7 +375,7 @@ async def test_selected_turn_is_edited_with_all_it_carried(
             slots={"amount": 50},
             slot_shapes=(SlotShape.LINE, SlotShape.DATA),
             metadata={"user": "u"},
-            parts=({"kind": "data", "data": {"a": 1}},),
+            parts=(read_part('{"kind": "data", "data": {"a": 1}}'),),
             history_length=2,
         )
         await composer(pilot).write(turn)

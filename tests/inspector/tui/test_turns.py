@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
+from inspector.core.requests import read_part
 from inspector.headless.flags import read_flags
 from inspector.headless.options import SendOptions, options_of
 from inspector.headless.send import read_turn
@@ -16,6 +17,7 @@ from inspector.tui.composing.options import TurnOptions, options_line
 from inspector.tui.composing.pairs_table import BadValue, ValueKind, parse_value
 from inspector.tui.copying import send_command, task_command
 from inspector.tui.keys import KEYS, bindings, shown
+from inspector.wire.dialect import File, Part
 from inspector.wire.json_values import Json
 
 
@@ -118,7 +120,7 @@ def test_preview_shows_each_place_as_it_goes_out() -> None:
 
 
 def test_preview_of_a_file_tells_its_size() -> None:
-    part: Json = {"kind": "file", "file": {"name": "a", "bytes": "QUFB" * 1000}}
+    part = Part(file=File("a", None, "QUFB" * 1000))
     assert "… 3.0 kB" in lines_of(Turn("", parts=(part,)))["parts"]
 
 
@@ -168,7 +170,7 @@ def test_send_command_survives_the_shell(text: str, context_id: str) -> None:
     assert words[-1] == "--stream"
 
 
-PART: Json = {"kind": "data", "data": {"a": "it's"}}
+PART = read_part("""{"kind": "data", "data": {"a": "it's"}}""")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_command_line_of_a_raw_body_keeps_its_bytes() -> None:
 
 
 def test_large_file_is_named() -> None:
-    part: Json = {"kind": "file", "file": {"name": "a.png", "bytes": "A" * 10_000}}
+    part = Part(file=File("a.png", None, "A" * 10_000))
     words = shlex.split(send_command("http://x", Turn("", parts=(part,))))
     assert words[words.index("--part") + 1] == "a.png"
 

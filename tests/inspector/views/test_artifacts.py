@@ -3,13 +3,19 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from inspector.core.decoding import Source
 from inspector.core.entries import Channel, FrameReceived
 from inspector.views.data import EMPTY, ArtifactRow, step
 from inspector.views.reading import read_log
-from inspector.views.reads import result_of
+from inspector.wire.dialect import Part
+from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from conftest import Script
+
+
+def raw(parts: tuple[Part, ...]) -> list[Json]:
+    return [part.raw for part in parts]
 
 
 def artifacts(script: "Script") -> list[ArtifactRow]:
@@ -42,9 +48,9 @@ def test_parts_that_are_no_text_are_found_apart(script: "Script") -> None:
     script.send("x").reply(script.task(artifacts=[{"artifactId": "a", "parts": parts}]))
     [row] = artifacts(script)
     assert row.text == "a"
-    assert row.parts == tuple(parts)
-    assert row.other_parts(9) == tuple(parts[1:])
-    assert row.other_parts(1) == (parts[1],)
+    assert raw(row.parts) == parts
+    assert raw(row.other_parts(9)) == parts[1:]
+    assert raw(row.other_parts(1)) == [parts[1]]
 
 
 def test_artifacts_are_told_apart_and_keep_their_order(script: "Script") -> None:
@@ -53,7 +59,7 @@ def test_artifacts_are_told_apart_and_keep_their_order(script: "Script") -> None
     script.event(script.chunk("!", append=True))
     rows = artifacts(script)
     assert [(row.artifact_id, row.text) for row in rows] == [("b", "b"), ("a", "a!")]
-    assert [part for row in rows for part in row.parts] == [
+    assert [part for row in rows for part in raw(row.parts)] == [
         {"kind": "text", "text": text} for text in ("b", "a", "!")
     ]
 
@@ -67,4 +73,4 @@ def test_a_whole_artifact_takes_the_place_of_another_text(script: "Script") -> N
 
 
 def test_bytes_that_are_no_reply_have_no_result() -> None:
-    assert result_of(FrameReceived(1, 0, 1, Channel.RESPONSE, b"nonsense")) is None
+    assert Source(FrameReceived(1, 0, 1, Channel.RESPONSE, b"nonsense")).result is None

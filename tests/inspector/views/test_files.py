@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.views.files import FilePart, file_of, files_in
+from inspector.views.files import FilePart, files_in
 from inspector.wire.json_values import Json
+from inspector.wire.v0_3 import read_result
 
 
 @pytest.mark.req("DATA-2")
@@ -33,8 +34,8 @@ from inspector.wire.json_values import Json
     ],
 )
 def test_file_is_known_in_both_spellings(part: Json, file: FilePart | None) -> None:
-    assert file_of(part) == file
-    assert list(files_in([part])) == ([] if file is None else [file])
+    message: Json = {"kind": "message", "parts": [part]}
+    assert list(files_in(read_result(message).parts)) == ([] if file is None else [file])
 
 
 @pytest.mark.req("DATA-2")

@@ -23,6 +23,7 @@ from inspector.core.entries import (
 )
 from inspector.net.events import FailureKind
 from inspector.views import card, chat, data, exchanges, log_views, reading, timeline
+from inspector.wire.dialect import Ask
 
 VIEWS: list[Any] = [card, chat, data, exchanges, timeline]
 
@@ -156,4 +157,4 @@ def test_keeping_what_was_read_is_not_needed() -> None:
     request = RequestSent(1, 0, 1, Purpose.SEND, "POST", "http://a/", (), b"{}")
     _, read = reading.step(reading.EMPTY, request)
     assert isinstance(read, reading.Asked)
-    assert read.call.request.params == {}
+    assert read.call.request.ask == Ask()

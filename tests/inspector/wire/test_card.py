@@ -11,11 +11,10 @@ from inspector.wire.card import (
     Scheme,
     check_card,
     check_placement,
-    choose_endpoint,
-    interfaces,
     wanted_scheme,
     wants_credentials,
 )
+from inspector.wire.endpoints import choose_endpoint, interfaces
 from inspector.wire.findings import Severity
 from inspector.wire.v1_0 import DEFINITIONS, SCHEMA
 

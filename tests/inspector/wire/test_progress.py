@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inspector.wire.progress import MOST_ARTIFACTS, Progress, advance, check_end
-from inspector.wire.v0_3 import read_result
+from inspector.wire.v0_3 import read_result, sections
 
 
 def status(state: str, *, final: bool = False, task: str = "t") -> dict[str, Any]:
@@ -31,7 +31,7 @@ def artifact(*, append: bool = False) -> dict[str, Any]:
 def run(*results: dict[str, Any], start: Progress | None = None) -> tuple[Progress, list[str]]:
     progress, messages = start or Progress(), list[str]()
     for result in results:
-        progress, found = advance(progress, read_result(result))
+        progress, found = advance(progress, read_result(result), sections)
         messages += [one.message for one in found]
     return progress, messages
 
@@ -45,7 +45,7 @@ def test_a_right_stream_has_no_findings() -> None:
         status("completed", final=True),
     )
     assert messages == []
-    assert check_end(progress) == ()
+    assert check_end(progress, sections) == ()
     assert (progress.state, progress.task_id, progress.context_id) == ("completed", "t", "c")
 
 
@@ -85,11 +85,11 @@ def test_a_terminal_state_that_changes_is_found() -> None:
 
 def test_a_stream_without_its_end_is_found() -> None:
     progress, _ = run(status("working"))
-    [finding] = check_end(progress)
+    [finding] = check_end(progress, sections)
     assert finding.message == (
         "the stream ended without a final update; the last state was working"
     )
-    [finding] = check_end(Progress())
+    [finding] = check_end(Progress(), sections)
     assert finding.message == "the stream ended without a final update"
 
 
@@ -126,7 +126,7 @@ def test_countless_artifacts_are_read_on_as_begun_elsewhere() -> None:
     progress = Progress()
     for number in range(3 * MOST_ARTIFACTS):
         named: dict[str, Any] = {**artifact(), "artifact": {"artifactId": str(number), "parts": []}}
-        progress, found = advance(progress, read_result(named))
+        progress, found = advance(progress, read_result(named), sections)
         assert found == ()
     assert len(progress.artifacts) <= MOST_ARTIFACTS
     _, messages = run(artifact(append=True), start=progress)

@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import SlotShape, Turn
-from inspector.core.requests import compose_params
+from inspector.core.requests import compose
+from inspector.wire.dialect import Ask
 from inspector.wire.slots import add_fence, add_line, read_slots, seedings, strip_markers
+from inspector.wire.v0_3 import encode_request, read_request
+
+
+def ask_of(params: dict[str, Any]) -> Ask:
+    return read_request(encode_request("1", "message/send", params)).ask
+
 
 letters = st.characters(categories=("L", "N", "Zs"))
 values = st.none() | st.booleans() | st.integers() | st.text(letters)
@@ -23,8 +30,8 @@ said = st.text(letters, max_size=20).map(str.strip)
 def test_every_shape_carries_the_slots(
     text: str, slots: dict[str, Any], shapes: set[SlotShape]
 ) -> None:
-    params = compose_params(Turn(text, slots, tuple(shapes)), "m")
-    read, read_shapes = read_slots(params)
+    ask = compose(Turn(text, slots, tuple(shapes)), "m")
+    read, read_shapes = read_slots(ask)
     assert read == slots
     assert set(read_shapes) == shapes
 
@@ -50,7 +57,7 @@ def test_places_are_found_with_the_strongest_last() -> None:
     text = 'a\nSLOTS:{"a": 1}\nb\n  SLOTS: {}\n```json\n{"a": 2}\n```'
     parts: list[Any] = [{"kind": "text", "text": text}, {"kind": "data", "data": {"slots": []}}]
     params: Any = {"message": {"parts": parts}, "metadata": {"slots": {"a": 3}}}
-    assert [(one.shape, one.slots) for one in seedings(params)] == [
+    assert [(one.shape, one.slots) for one in seedings(ask_of(params))] == [
         ("line", {"a": 1}),
         ("line", {}),
         ("fence", {"a": 2}),
@@ -69,6 +76,6 @@ def test_later_shapes_win() -> None:
         "message": {"parts": parts, "metadata": {"slots": {"c": 3, "d": 3}}},
         "metadata": {"slots": {"b": 2, "c": 2, "d": 2}},
     }
-    slots, shapes = read_slots(params)
+    slots, shapes = read_slots(ask_of(params))
     assert slots == {"a": 1, "b": 2, "c": 3, "d": 5}
     assert shapes == ("line", "request", "metadata", "data")

@@ -20,18 +20,20 @@ from inspector.core.entries import (
 from inspector.core.exchanger import Exchanger
 from inspector.core.push_receiver import (
     BURST,
+    MAX_LOGGED_BYTES,
     RESENT_HEADER,
     STRANGERS,
     Injection,
     Receiver,
     ReceiverOptions,
 )
-from inspector.core.push_verification import MAX_STRANGE_BYTES, TOKEN_HEADER
+from inspector.core.push_verification import TOKEN_HEADER
 from inspector.core.redaction import MASK, Redactor
 from inspector.errors import UsageError
 from inspector.net.http import HttpTransport
 from inspector.net.receiver import Bounds
 from inspector.settings import Connection
+from inspector.wire.dialect import Callback
 
 if TYPE_CHECKING:
     from tests.conftest import Hosting
@@ -139,7 +141,7 @@ async def test_a_token_is_for_the_first_task_that_it_comes_with() -> None:
     async with opened() as setting:
         seen: list[PushReceived] = []
         registration = setting.receiver.register(seen.append)
-        assert registration.config == {"url": registration.url, "token": registration.token}
+        assert registration.callback == Callback(registration.url, registration.token)
         assert registration.url.startswith(setting.receiver.url)
         assert registration.url != setting.receiver.register().url
         for body, status in ((BODY, 200), (BODY.replace(b'"t"', b'"x"'), 404)):
@@ -256,7 +258,7 @@ async def test_what_is_turned_away_does_not_fill_the_log() -> None:
         flood = [await setting.post() for _ in range(20)]
     assert (set(forged), set(flood)) == ({401}, {429})
     assert [one.verdict for one in setting.pushes] == [PushVerdict.FORGED] * STRANGERS
-    assert {len(one.body) for one in setting.pushes} == {MAX_STRANGE_BYTES}
+    assert {len(one.body) for one in setting.pushes} == {MAX_LOGGED_BYTES}
 
 
 @pytest.mark.req("PUSHRX-3")

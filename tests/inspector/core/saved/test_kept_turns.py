@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.core.requests import read_part
 from inspector.core.saved.targets import decode_turn, encode_turn
 from inspector.wire.json_values import Json
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 pairs = st.dictionaries(words, st.none() | st.booleans() | st.integers() | words, max_size=2)
-DATA: Json = {"kind": "data", "data": {}}
+DATA = read_part('{"kind": "data", "data": {}}')
 turns = st.builds(
     Turn,
     text=words,
