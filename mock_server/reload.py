@@ -26,7 +26,7 @@ async def reloading(
     actions: Actions,
     *,
     also_watched: Iterable[Path] = (),
-    tells_of_changes: bool = False,
+    reports_changes: bool = False,
     on_loaded: Callable[[Project], None] | None = None,
 ) -> AsyncGenerator[None]:
     """Let what is saved after `project` was loaded take over from it.
@@ -42,7 +42,7 @@ async def reloading(
                 service,
                 actions,
                 project,
-                tells_of_changes=tells_of_changes,
+                reports_changes=reports_changes,
                 on_loaded=on_loaded,
             )
         )
@@ -56,7 +56,7 @@ async def _follow(
     actions: Actions,
     started_with: Project,
     *,
-    tells_of_changes: bool,
+    reports_changes: bool,
     on_loaded: Callable[[Project], None] | None,
 ) -> None:
     """Serve each version that loads; of the others, say why they do not."""
@@ -71,7 +71,7 @@ async def _follow(
             service.renew(
                 version.assistant,
                 actions.run_with(version.assistant, version.stubs),
-                tells_of_changes=tells_of_changes,
+                reports_changes=reports_changes,
             )
             if on_loaded:
                 on_loaded(version)

@@ -21,7 +21,7 @@ from mock_server.logs import configure_logging
 from mock_server.printing import complain, print_lines
 from mock_server.project.load import Project, content_hash, load_model, load_project
 from mock_server.push.notifier import open_notifier
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
@@ -213,7 +213,7 @@ def _reloading(
         service,
         actions,
         also_watched=filter(None, elsewhere.values()),
-        tells_of_changes=settings.tells_of_changes,
+        reports_changes=settings.reports_changes,
         on_loaded=on_loaded,
     )
 

@@ -35,7 +35,7 @@ class Settings:
     log_format: LogFormat
     watch: bool
     watch_card: bool
-    tells_of_changes: bool
+    reports_changes: bool
     ssl_certificate: Path | None
     ssl_keyfile: Path | None
     ssl_password: str | None = field(repr=False)
@@ -81,7 +81,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         log_format=LogFormat(arguments.log_format),
         watch=arguments.watch or arguments.watch_card,
         watch_card=arguments.watch_card,
-        tells_of_changes=arguments.on_reload == "clean",
+        reports_changes=arguments.on_reload == "clean",
         ssl_certificate=arguments.ssl_certificate,
         ssl_keyfile=arguments.ssl_keyfile,
         ssl_password=password,

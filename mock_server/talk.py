@@ -7,13 +7,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from mock_server.acting import Outside, acting
-from mock_server.conversation import Conversation
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import CommandDropped, Understood, Warned
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.stack import Stack, asked_slot
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
+from mock_server.local_conversation import Backend, LocalConversation, open_backend
 from mock_server.printing import complain, print_lines, prompt
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow, utterances, visible_slots
@@ -33,16 +32,16 @@ def run(arguments: argparse.Namespace) -> int:
                 complain(problem)
         return EXIT_UNREADABLE
     try:
-        with acting(project) as outside:
-            _talk(project, arguments, outside)
+        with open_backend(project) as backend:
+            _talk(project, arguments, backend)
     except ActionServerFailed as error:
         complain(error)
         return EXIT_UNREADABLE
     return 0
 
 
-def _talk(project: Project, arguments: argparse.Namespace, outside: Outside) -> None:
-    conversation = Conversation(project, complain, outside, arguments.context)
+def _talk(project: Project, arguments: argparse.Namespace, backend: Backend) -> None:
+    conversation = LocalConversation(project, complain, backend, arguments.context)
     is_dialogue = sys.stdin.isatty() and not arguments.json
     if not arguments.json:
         print_lines(f"{project.folder.resolve().name} · conversation {arguments.context!r}")

@@ -8,16 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-from mock_server.acting import INSIDE, Outside, Perform, acting
-from mock_server.actions.runner import run_stub
-from mock_server.actions.webhook import Story
-from mock_server.conversation import Conversation
-from mock_server.dialogue.outside import ActionResult, Stubs, UnstubbedActions, stubs_for_case
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.outside import Stubs, UnstubbedActions, stubs_for_case
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
 from mock_server.e2e.model import Case
 from mock_server.e2e.report import CaseResult, Outcome, Report, as_json, as_lines, as_xml, play
 from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
+from mock_server.local_conversation import STUBS_ONLY, Backend, LocalConversation, open_backend
 from mock_server.printing import complain, print_lines
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project, load_assistant, sorted_problems
@@ -76,40 +72,26 @@ def _no_cases(project: Path, paths: Sequence[str]) -> str:
 
 def _played(project: Project, cases: Sequence[Case]) -> Report:
     warn = _once(complain)
-    with acting(project) as outside:
-        return play_all(project, cases, warn, outside)
+    with open_backend(project) as backend:
+        return play_all(project, cases, warn, backend)
 
 
 def play_all(
     project: Project,
     cases: Iterable[Case],
     warn: Callable[[str], None],
-    outside: Outside = INSIDE,
+    backend: Backend = STUBS_ONLY,
 ) -> Report:
-    """Each case in a conversation of its own; `outside` runs the actions that it does not stub."""
+    """Each case in a conversation of its own; `backend` runs the actions that it does not stub."""
     results: list[CaseResult] = []
     seconds: list[float] = []
     for number, case in enumerate(cases, start=1):
         began = perf_counter()
         stubbed = _stubbed(project, case)
-        perform = None if outside.perform is None else _behind(stubbed.stubs, outside.perform)
-        acted = replace(outside, perform=perform)
-        conversation = Conversation(stubbed, warn, acted, conversation_id=f"case-{number}")
+        conversation = LocalConversation(stubbed, warn, backend, f"case-{number}")
         results.append(play(case, conversation, project.assistant))
         seconds.append(perf_counter() - began)
     return Report(tuple(results), tuple(seconds))
-
-
-def _behind(stubs: Stubs, perform: Perform) -> Perform:
-    """The action server for all actions that have no stub."""
-
-    def run(name: str, state: DialogueState, story: Story) -> ActionResult:
-        if name not in stubs.by_action:
-            return perform(name, state, story)
-        progress = run_stub(stubs, name, state)
-        return next(item for item in progress if isinstance(item, ActionResult))
-
-    return run
 
 
 def _stubbed(project: Project, case: Case) -> Project:

@@ -5,7 +5,7 @@ from structlog.stdlib import get_logger
 from mock_server.errors import PushRefused
 from mock_server.profiles import Profile
 from mock_server.push.notifier import Checked, Notifier
-from mock_server.service.store import TaskStore
+from mock_server.service.store import Store
 from mock_server.tasks.task import PushConfig, Task
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
@@ -22,7 +22,7 @@ logger = get_logger("a2a_server")
 class PushOperations:
     """Without a `notifier` push is off, which every operation answers with an error."""
 
-    def __init__(self, store: TaskStore, notifier: Notifier | None, profile: Profile) -> None:
+    def __init__(self, store: Store, notifier: Notifier | None, profile: Profile) -> None:
         self._store = store
         self._notifier = notifier
         self._profile = profile
@@ -103,7 +103,7 @@ class PushOperations:
         if self._notifier is None:
             is_told = self._profile.keeps_to_push_specification
             raise jsonrpc.push_not_supported() if is_told else jsonrpc.unsupported()
-        if self._store.find(task_id) is None:
+        if self._store.task(task_id) is None:
             raise jsonrpc.task_not_found()
         return self._notifier
 

@@ -1,9 +1,11 @@
-"""The mock's memory and its operations: the only place where anything changes.
+"""The mock's operations: the only place where anything changes.
 
 Everything here runs on one event loop. What must not be interleaved is written without `await`:
 above all from the look-up of a repeated message to the entry of the new one (TURN-5).
 """
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import TracebackType
@@ -15,21 +17,13 @@ from mock_server.actions.runner import RunAction
 from mock_server.dialogue.assistant import Assistant
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion, Conversation
 from mock_server.service.events import EventBus
+from mock_server.service.live_task import LiveTask, Subscription
 from mock_server.service.push import PushOperations
 from mock_server.service.runtime import Runtime
-from mock_server.service.store import (
-    Conversations,
-    Limits,
-    LiveTask,
-    Snapshot,
-    Subscription,
-    TaskStore,
-    TtlCache,
-    snapshot,
-)
-from mock_server.service.turn import NO_ROOM, NOT_READY, Key, Memory, Traces, Turn, Turns
+from mock_server.service.store import Key, Snapshot, Store, StoreLimits, Trace, snapshot
+from mock_server.service.turn import NO_ROOM, NOT_READY, TOKEN_EXPIRED, Refusal, Turn, refuse
 from mock_server.tasks.mapper import CancelReason
 from mock_server.tasks.parts import Reading, read
 from mock_server.tasks.task import Message, StatusUpdate, Task, continued, submitted
@@ -38,7 +32,6 @@ from mock_server.wire.operations import CallContext, CancelTask, GetTask, Resubs
 
 logger = get_logger("a2a_server")
 OUTPUT_MODES = ("text/plain", "application/json")
-TASK_LIFETIME_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,55 +45,6 @@ class ServiceSettings:
     timeout_seconds: float = 600
     max_contexts: int = 1000
     profile: Profile = RASA
-
-
-class Register:
-    """Looks into the store; makes ids for what is new."""
-
-    def __init__(self, store: TaskStore, runtime: Runtime, profile: Profile) -> None:
-        self._store = store
-        self._runtime = runtime
-        self._profile = profile
-
-    def find(self, task_id: str) -> LiveTask | Snapshot:
-        """The task of that id.
-
-        Raises:
-            RpcError: there is none.
-        """
-        found = self._store.find(task_id)
-        if found is None:
-            raise jsonrpc.task_not_found()
-        return found
-
-    def context_of(self, message: Message) -> str:
-        """The message's own context, that of the task it names, or a new one.
-
-        Raises:
-            RpcError: the task is unknown, or of another context.
-        """
-        if not message.task_id:
-            return message.context_id or self._runtime.make_id()
-        context_id = self._store.context_of(message.task_id)
-        if context_id is None or message.context_id not in (context_id, None, ""):
-            raise jsonrpc.unknown_task(message.task_id)
-        return context_id
-
-    def task_of(self, message: Message, context_id: str) -> Task:
-        """A new task, or the one that the message names, where the profile goes on with it.
-
-        Raises:
-            RpcError: the named task does not wait for a message.
-        """
-        if not (message.task_id and self._profile.continues_tasks):
-            return submitted(self._runtime.make_id(), context_id, message)
-        match self.find(message.task_id):
-            case LiveTask():
-                raise jsonrpc.unsupported()
-            case Snapshot(state=state) if state.is_terminal:
-                raise jsonrpc.is_terminal(message.task_id, state)
-            case Snapshot(task=task):
-                return continued(task, message, self._runtime.now())
 
 
 class Service:
@@ -118,27 +62,22 @@ class Service:
         events: EventBus | None = None,
     ) -> None:
         self._agent = agent
-        self._is_ready = True
         self._runtime = runtime
         self._settings = settings
-        self.conversations = Conversations(settings.max_contexts)
-        lifetime_seconds = max(TASK_LIFETIME_SECONDS, settings.replay_seconds)
-        self._store = TaskStore(
-            Limits(lifetime_seconds), runtime.elapsed_seconds, notifier and notifier.forget
-        )
-        self._register = Register(self._store, runtime, settings.profile)
-        self.push = PushOperations(self._store, notifier, settings.profile)
-        self._replays: TtlCache[Key] = TtlCache(
-            Limits(settings.replay_seconds), runtime.elapsed_seconds
-        )
-        self._is_closing = False
+        limits = StoreLimits(settings.replay_seconds, settings.max_contexts)
+        self.store = Store(limits, runtime.elapsed_seconds, notifier and notifier.forget)
+        self.push = PushOperations(self.store, notifier, settings.profile)
         self.events = events or EventBus()
-        self.traces = Traces()
-        memory = Memory(self.conversations, self._store, self._replays, self.push, self.events)
-        self._turns = Turns(runtime, memory, lambda: self._agent, settings.timeout_seconds)
+        self._is_ready = True
+        self._is_closing = False
+        self._turns: dict[str, Turn] = {}
+        self._in_flight: set[Key] = set()
+        self._deadlines: dict[str, float] = {}
+        self._stop_timer: Callable[[], None] | None = None
+        self._group = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
-        await self._turns.__aenter__()
+        await self._group.__aenter__()
         return self
 
     async def __aexit__(
@@ -147,22 +86,20 @@ class Service:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._turns.__aexit__(kind, error, traceback)
+        await self._group.__aexit__(kind, error, traceback)
 
     def load(self, agent: AgentVersion | None = None) -> None:
         """Let `agent`, or the one that there was, have the turns that come from now on."""
         self._agent = agent or self._agent
         self._is_ready = True
 
-    def renew(self, assistant: Assistant, run_action: RunAction, *, tells_of_changes: bool) -> None:
+    def renew(self, assistant: Assistant, run_action: RunAction, *, reports_changes: bool) -> None:
         """Let the turns that begin from now on have another version of the project.
 
-        `tells_of_changes`: a conversation in the midst of a changed flow hears of it, and begins
-        anew; else it goes on where it is, if that is still there (RELOAD-1).
+        `reports_changes`: a conversation in the middle of a changed flow begins anew; else it
+        goes on where it is, if that is still there (RELOAD-1).
         """
-        self._agent = self._agent.successor(
-            assistant, run_action, tells_of_changes=tells_of_changes
-        )
+        self._agent = self._agent.successor(assistant, run_action, reports_changes=reports_changes)
 
     def unload(self) -> None:
         """Fail the turns that come until a model is loaded; those that came go on (TURN-8)."""
@@ -176,33 +113,37 @@ class Service:
     def assistant(self) -> Assistant:
         return self._agent.assistant
 
-    def reset(self) -> None:
-        """Cancel what runs and forget every conversation, task, answer and trace."""
-        self._turns.cancel_all(CancelReason.ORCHESTRATOR)
-        for kept in (self.conversations, self._store, self.push, self._replays, self.traces):
-            kept.clear()
-
     @property
     def profile(self) -> Profile:
         return self._settings.profile
 
+    def reset(self) -> None:
+        """Cancel what runs and forget every conversation, task, answer and trace."""
+        self._cancel_all(CancelReason.ORCHESTRATOR)
+        self.store.clear()
+        self.push.clear()
+
     async def drain(self, seconds: float) -> None:
         """Take no more turns, give those that run `seconds` to end, and stop the others.
 
-        What is to be posted then has `seconds` too.
+        Notifications that are not posted by then have `seconds` too.
         """
         self._is_closing = True
         self.events.close()
-        await self._turns.drain(seconds)
+        runners = [turn.runner for turn in self._turns.values() if turn.runner]
+        if runners:
+            await asyncio.wait(runners, timeout=seconds)
+        self._cancel_all(CancelReason.TIMEOUT)
         await self.push.drain(seconds)
 
     async def send(self, operation: SendMessage, call: CallContext) -> Snapshot:
         """Run a turn, or find the answer that it had, and return its task.
 
         Raises:
-            RpcError: see `wire.jsonrpc`; `InFlight` if the first such message is being worked on.
+            RpcError: see `jsonrpc`; `InFlight` if the first such message is being worked on.
         """
-        begun = self._begin(operation, call, await self.push.check(operation.push_config))
+        checked = await self.push.check(operation.push_config)
+        begun = self._begin(operation, call, checked, is_blocking=operation.is_blocking)
         if isinstance(begun, Snapshot):
             return begun
         if operation.is_blocking:
@@ -222,7 +163,7 @@ class Service:
 
     def get(self, operation: GetTask, call: CallContext) -> Snapshot:
         """The task as it is now, its whole history included."""
-        match self._register.find(operation.task_id):
+        match self._find(operation.task_id):
             case LiveTask(task=task):
                 return snapshot(task, call.codec)
             case Snapshot() as settled:
@@ -230,7 +171,7 @@ class Service:
 
     def resubscribe(self, operation: Resubscribe) -> Subscription:
         """What happens from now on; of a task that waits for nobody, the task and no more."""
-        match self._register.find(operation.task_id):
+        match self._find(operation.task_id):
             case LiveTask() as live:
                 return Subscription(live.task, live, position=len(live.updates))
             case Snapshot(state=state) if state.is_terminal:
@@ -240,68 +181,225 @@ class Service:
 
     def cancel(self, operation: CancelTask, call: CallContext) -> Snapshot:
         """Cancel the turn that runs or waits in the queue, or the task that awaits an answer."""
-        match self._register.find(operation.task_id):
-            case LiveTask() as live:
-                self._turns.cancel(live.task.id, CancelReason.ORCHESTRATOR)
-            case Snapshot(context_id=context_id, state=state):
-                conversation = self.conversations.find(context_id)
-                resting = conversation and conversation.resting
-                if not (conversation and resting and resting.task_id == operation.task_id):
+        task_id = operation.task_id
+        match self._find(task_id):
+            case LiveTask():
+                self._cancel(self._turns[task_id], CancelReason.ORCHESTRATOR)
+            case Snapshot(context_id=context_id, state=state) as answered:
+                conversation = self.store.conversation(context_id)
+                if conversation is None or conversation.open_task_id != task_id:
                     raise jsonrpc.not_cancelable(state)
-                self._turns.cancel_resting(conversation, resting)
-        return self.get(GetTask(operation.task_id), call)
+                self._cancel_open(conversation, answered)
+        return self.get(GetTask(task_id), call)
 
     def _begin(
-        self, operation: SendMessage, call: CallContext, checked: Checked | None
+        self,
+        operation: SendMessage,
+        call: CallContext,
+        checked: Checked | None,
+        *,
+        is_blocking: bool = False,
     ) -> LiveTask | Snapshot:
         """Put the message in its context's queue, or find what it was answered with."""
-        if not admits_output(operation.accepted_output_modes):
+        if not _admits_output(operation.accepted_output_modes):
             raise jsonrpc.content_type_not_supported()
         message = operation.message
-        key = (self._register.context_of(message), message.message_id)
-        if self._turns.is_in_flight(key):
+        key = (self._context_of(message), message.message_id)
+        if key in self._in_flight:
             logger.warning(
                 "a2a_server.sanic_app.message_in_flight_conflict",
                 context_id=key[0],
                 message_id=key[1],
             )
             raise jsonrpc.InFlight(*key)
-        return self._replays.find(key) or self._enqueue(
-            key,
-            read(message, operation.request_metadata),
-            call,
-            checked,
-        )
+        if answered := self.store.answer(key):
+            return answered
+        if self._is_closing:
+            raise jsonrpc.shutting_down()
+        reading = read(message, operation.request_metadata)
+        task = self._task_of(reading.message, key[0])
+        self.push.open(task, call, checked)
+        live = LiveTask(task, self.push.tell)
+        if not self._is_ready:
+            return self._refuse(live, call, NOT_READY)
+        if not self.store.has_room_for(key[0]):
+            return self._refuse(live, call, NO_ROOM)
+        self._enqueue(live, call, key, reading, is_blocking=is_blocking)
+        return live
+
+    def _context_of(self, message: Message) -> str:
+        """The message's own context, that of the task it names, or a new one.
+
+        Raises:
+            RpcError: the task is unknown, or of another context.
+        """
+        if not message.task_id:
+            return message.context_id or self._runtime.make_id()
+        context_id = self.store.context_of(message.task_id)
+        if context_id is None or message.context_id not in (context_id, None, ""):
+            raise jsonrpc.unknown_task(message.task_id)
+        return context_id
+
+    def _task_of(self, message: Message, context_id: str) -> Task:
+        """A new task, or the one that the message names, where the profile goes on with it.
+
+        Raises:
+            RpcError: the named task does not wait for a message.
+        """
+        if not (message.task_id and self._settings.profile.continues_tasks):
+            return submitted(self._runtime.make_id(), context_id, message)
+        match self._find(message.task_id):
+            case LiveTask():
+                raise jsonrpc.unsupported()
+            case Snapshot(state=state) if state.is_terminal:
+                raise jsonrpc.is_terminal(message.task_id, state)
+            case Snapshot(task=task):
+                return continued(task, message, self._runtime.now())
+
+    def _find(self, task_id: str) -> LiveTask | Snapshot:
+        """The task of that id.
+
+        Raises:
+            RpcError: there is none.
+        """
+        found = self.store.task(task_id)
+        if found is None:
+            raise jsonrpc.task_not_found()
+        return found
+
+    def _refuse(self, live: LiveTask, call: CallContext, refusal: Refusal) -> LiveTask:
+        """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
+        refuse(live, refusal, self.assistant, self._runtime)
+        answer = snapshot(live.task, call.codec)
+        self.store.settle(answer)
+        self._announce(answer)
+        return live
 
     def _enqueue(
         self,
+        live: LiveTask,
+        call: CallContext,
         key: Key,
         reading: Reading,
-        call: CallContext,
-        checked: Checked | None,
-    ) -> LiveTask:
-        if self._is_closing:
-            raise jsonrpc.shutting_down()
-        live = self._open(reading.message, key[0], call, checked)
-        if not self._is_ready:
-            return self._turns.refuse(live, NOT_READY, call)
-        if not self.conversations.has_room_for(key[0]):
-            return self._turns.refuse(live, NO_ROOM, call)
-        conversation = self.conversations.enter(key[0], self._agent.assistant)
-        turn = Turn(self._agent, self._runtime, conversation, live, call.handling)
+        *,
+        is_blocking: bool,
+    ) -> None:
+        conversation = self.store.enter(key[0], self.assistant)
+        trace = None
         if trace_id := call.handling.trace_id:
-            self.traces.keep(trace_id, turn)
-        return self._turns.begin(turn, key, reading, call)
+            trace = Trace(live.task.id, conversation.id)
+            self.store.keep_trace(trace_id, trace)
+        turn = Turn(self._agent, self._runtime, conversation, live, call, key=key, trace=trace)
+        self._turns[live.task.id] = turn
+        self._in_flight.add(key)
+        self.store.begin(live)
+        if is_blocking and conversation.unfinished == 1:
+            # Nobody is before it and nobody sees it begin: most turns are over right here.
+            self._start(turn, reading)
+        if not live.is_over:
+            turn.runner = self._group.create_task(self._run(turn, reading))
 
-    def _open(
-        self, message: Message, context_id: str, call: CallContext, checked: Checked | None
-    ) -> LiveTask:
-        task = self._register.task_of(message, context_id)
-        self.push.open(task, call, checked)
-        return LiveTask(task, self.push.tell)
+    async def _run(self, turn: Turn, reading: Reading) -> None:
+        async with turn.conversation.queue:
+            if not turn.has_started:
+                self._start(turn, reading)
+            if not turn.live.is_over:
+                await turn.finish()
+                self._settle(turn)
+
+    def _start(self, turn: Turn, reading: Reading) -> None:
+        """Go on with the version of the project that there is now, as far as without waiting."""
+        if turn.has_expired:
+            refuse(turn.live, TOKEN_EXPIRED, self.assistant, self._runtime)
+            self._settle(turn, is_replayable=False)
+            return
+        self.store.close_open(turn.conversation, turn.live.task.id)
+        turn.start(self._agent, reading)
+        if turn.live.is_over:
+            self._settle(turn)
+        elif self._settings.timeout_seconds > 0:
+            seconds = self._settings.timeout_seconds
+            self._deadlines[turn.live.task.id] = self._runtime.elapsed_seconds() + seconds
+            self._arm_timer(seconds)
+
+    def _arm_timer(self, seconds: float) -> None:
+        """One timer for all turns: they have equally long, so the first to begin is due first."""
+        if self._stop_timer is None:
+            self._stop_timer = self._runtime.start_timer(seconds, self._time_out)
+
+    def _disarm_timer(self) -> None:
+        if self._stop_timer:
+            self._stop_timer()
+            self._stop_timer = None
+
+    def _time_out(self) -> None:
+        self._stop_timer, now = None, self._runtime.elapsed_seconds()
+        for task_id, deadline in [*self._deadlines.items()]:
+            if deadline > now:
+                self._arm_timer(deadline - now)
+                return
+            turn = self._turns[task_id]
+            logger.warning(
+                "a2a_server.rasa_a2a_agent_executor.task_timeout",
+                task_id=task_id,
+                context_id=turn.conversation.id,
+                seconds=self._settings.timeout_seconds,
+            )
+            self._cancel(turn, CancelReason.TIMEOUT)
+
+    def _cancel_all(self, reason: CancelReason) -> None:
+        for turn in [*self._turns.values()]:
+            self._cancel(turn, reason)
+
+    def _cancel(self, turn: Turn, reason: CancelReason) -> None:
+        """Cancel a turn that is queued or runs."""
+        if turn.conversation.open_task_id == turn.live.task.id:
+            # It was to go on with the task that waits, and ends with it.
+            turn.has_started = True
+            turn.conversation.open_task_id = None
+        turn.cancel(reason)
+        self._settle(turn)
+        if turn.runner:
+            turn.runner.cancel()
+
+    def _cancel_open(self, conversation: Conversation, asked: Snapshot) -> None:
+        """Cancel the task in which `conversation` waits for the user."""
+        live = LiveTask(asked.task, self.push.tell)
+        turn = Turn(self._agent, self._runtime, conversation, live, CallContext(asked.codec))
+        turn.has_started = True
+        turn.cancel(CancelReason.ORCHESTRATOR)
+        conversation.open_task_id = None
+        self.store.settle(snapshot(live.task, asked.codec))
+        self.store.release(conversation)
+
+    def _settle(self, turn: Turn, *, is_replayable: bool = True) -> None:
+        """Keep the answer; runs in the same step as the last update, before any reader wakes."""
+        answer = snapshot(turn.live.task, turn.call.codec)
+        if answer.state.is_terminal or not turn.has_started:
+            self.store.settle(answer)
+        else:
+            self.store.leave_open(answer, turn.conversation)
+        if is_replayable:
+            self.store.remember(turn.key, answer)
+        self._in_flight.discard(turn.key)
+        del self._turns[answer.task_id]
+        if self._deadlines.pop(answer.task_id, None) and not self._deadlines:
+            self._disarm_timer()
+        self.store.leave(turn.conversation)
+        self._announce(answer)
+
+    def _announce(self, answer: Snapshot) -> None:
+        self.events.publish(
+            "turn",
+            lambda: {
+                "task": answer.task_id,
+                "context": answer.context_id,
+                "state": answer.state.value,
+            },
+        )
 
 
-def admits_output(modes: tuple[str, ...]) -> bool:
+def _admits_output(modes: tuple[str, ...]) -> bool:
     """Whether one of the accepted `modes` admits what we send; none at all admits everything."""
     patterns = [mode.partition(";")[0].strip().lower() for mode in modes]
     return not patterns or any(

@@ -1,30 +1,39 @@
-"""Tasks by id: live while their turn goes on, then as the bytes that are sent; and their dialogues.
+"""The one owner of tasks, contexts, answers and traces. Here it is memory; a database would do
+what the methods of `Store` say.
 
 A task is kept while its turn goes on and while it waits for the user's answer. After that it may
 be forgotten: the oldest first, when it has reached its age or there are too many younger ones.
 A forgotten task is unknown (-32001); the dialogue that it was a turn of goes on regardless.
+
+A reserved context, one with a turn to come or an open question, is never forgotten. The others go
+on where they left off when their next message comes, until there are very many of them: then the
+one that was silent longest is forgotten, so that a server may run for weeks.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
 from structlog.stdlib import get_logger
 
-from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.state import DialogueState, initial_state
 from mock_server.records import record
-from mock_server.service.agent_version import AgentVersion
-from mock_server.tasks.task import ArtifactUpdate, StatusUpdate, Task, TaskState, Update, apply
+from mock_server.service.conversation import Conversation
+from mock_server.service.live_task import LiveTask
+from mock_server.tasks.task import Task, TaskState
+from mock_server.tasks.trace import TracedTurn
 from mock_server.wire.operations import Codec
 
 logger = get_logger("a2a_server")
 MEBIBYTE = 1024 * 1024
+TASK_LIFETIME_SECONDS = 3600
+MAX_TASKS = 50_000
 MAX_SILENT = 100_000
+MAX_TRACES = 256
 KeyT = TypeVar("KeyT", bound=Hashable)
+Key: TypeAlias = tuple[str, str]
+"""What identifies a repeated message: its contextId and messageId (TURN-5)."""
 
 
 @record
@@ -55,17 +64,27 @@ def snapshot(task: Task, codec: Codec) -> Snapshot:
     return Snapshot(task.id, task.context_id, task.status.state, encoded, codec)
 
 
+@dataclass(slots=True)
+class Trace:
+    """The turn of a task whose trace was asked for, and who took it; None while it goes on."""
+
+    task_id: str
+    context_id: str
+    turn: TracedTurn | None = None
+    assistant: Assistant = field(default_factory=Assistant)
+
+
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a shelf holds, and how long; a lifetime of 0 keeps nothing."""
+class CacheLimits:
+    """How much a cache holds, and how long; a lifetime of 0 keeps nothing."""
 
     lifetime_seconds: float
-    max_count: int = 50_000
+    max_count: int = MAX_TASKS
     max_bytes: int = 256 * MEBIBYTE
 
 
 @record
-class _Kept:
+class _Entry:
     snapshot: Snapshot
     expires_at: float
 
@@ -73,19 +92,19 @@ class _Kept:
 class TtlCache(Generic[KeyT]):
     """Snapshots by key. Past a limit the one that was put there first is forgotten first.
 
-    `on_forgotten` hears of those that go for their age or for want of room.
+    `on_forgotten` gets the keys of those that were too old or one too many.
     """
 
     def __init__(
         self,
-        limits: Limits,
+        limits: CacheLimits,
         elapsed_seconds: Callable[[], float],
         on_forgotten: Callable[[KeyT], None] | None = None,
     ) -> None:
         self._limits = limits
         self._elapsed_seconds = elapsed_seconds
         self._on_forgotten = on_forgotten
-        self._kept: OrderedDict[KeyT, _Kept] = OrderedDict()
+        self._kept: OrderedDict[KeyT, _Entry] = OrderedDict()
         self._size_bytes = 0
 
     def __len__(self) -> int:
@@ -105,7 +124,7 @@ class TtlCache(Generic[KeyT]):
         self._forget(key)
         if self._limits.lifetime_seconds > 0:
             expires_at = self._elapsed_seconds() + self._limits.lifetime_seconds
-            self._kept[key] = _Kept(snapshot, expires_at)
+            self._kept[key] = _Entry(snapshot, expires_at)
             self._size_bytes += len(snapshot.encoded)
             self._forget_expired()
             self._forget_surplus()
@@ -135,164 +154,101 @@ class TtlCache(Generic[KeyT]):
             self._on_forgotten(key)
 
 
-class LiveTask:
-    """`task` is the fold of `updates`; readers wait for the log to grow or to end.
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """`replay_seconds` is how long an answer is remembered; 0 `max_contexts` is no limit."""
 
-    `on_transition` is told of the task at each change of its status, before anything follows.
-    """
-
-    def __init__(self, task: Task, on_transition: Callable[[Task], None] | None = None) -> None:
-        self.task = task
-        self._on_transition = on_transition
-        self.updates: list[Update] = []
-        self._has_ended = asyncio.Event()
-        self._has_grown: asyncio.Event | None = None
-
-    @property
-    def is_over(self) -> bool:
-        return self._has_ended.is_set()
-
-    def publish(self, update: Update) -> None:
-        self.task = apply(self.task, update)
-        self.updates.append(update)
-        if isinstance(update, StatusUpdate):
-            if self._on_transition:
-                self._on_transition(self.task)
-            if update.is_final:
-                self._has_ended.set()
-        if self._has_grown:
-            self._has_grown.set()
-            self._has_grown = None
-
-    async def end(self) -> None:
-        """Wait for the last update."""
-        await self._has_ended.wait()
-
-    async def growth_beyond(self, position: int) -> None:
-        """Wait until there are more than `position` updates, or there will be no more."""
-        while len(self.updates) <= position and not self.is_over:
-            self._has_grown = self._has_grown or asyncio.Event()
-            await self._has_grown.wait()
+    replay_seconds: float = 600
+    max_contexts: int = 1000
+    max_silent: int = MAX_SILENT
+    max_tasks: int = MAX_TASKS
 
 
-Occurrence: TypeAlias = Task | Update
-
-
-class Subscription:
-    """What is left to say is `preface`, then the updates of `live` from `position` on.
-
-    One that withholds work shows that it goes on only once there is an artifact (TURN-11).
-    """
+class Store:
+    """Everything that outlives a turn; `on_forgotten` gets the ids of tasks that are forgotten."""
 
     def __init__(
         self,
-        task: Task,
-        live: LiveTask | None,
-        *,
-        position: int = 0,
-        preface: tuple[Occurrence, ...] = (),
-        withholds_work: bool = True,
+        limits: StoreLimits,
+        elapsed_seconds: Callable[[], float],
+        on_forgotten: Callable[[str], None] | None = None,
     ) -> None:
-        self.task_id = task.id
-        self.context_id = task.context_id
-        self._live = live
-        self._position = position
-        self._preface = preface
-        self._withheld: list[Occurrence] | None = [] if withholds_work else None
-
-    @property
-    def is_over(self) -> bool:
-        live = self._live
-        has_said_all = live is None or (live.is_over and self._position >= len(live.updates))
-        return has_said_all and not self._preface
-
-    async def next(self, timeout_seconds: float) -> list[Occurrence]:
-        """What is new; nothing if that takes longer than `timeout_seconds` or all is said."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                while not self.is_over:
-                    if occurrences := self._take():
-                        return occurrences
-                    if self._live:
-                        await self._live.growth_beyond(self._position)
-        except TimeoutError:
-            pass
-        return []
-
-    def _take(self) -> list[Occurrence]:
-        taken = [*self._preface]
-        self._preface = ()
-        for update in self._live.updates[self._position :] if self._live else ():
-            self._position += 1
-            taken += self._shown(update)
-        return taken
-
-    def _shown(self, update: Update) -> list[Occurrence]:
-        if self._withheld is None:
-            return [update]
-        match update:
-            case StatusUpdate(is_final=False):
-                self._withheld.append(update)
-                return []
-            case StatusUpdate():
-                return [update]
-            case ArtifactUpdate():
-                shown, self._withheld = [*self._withheld, update], None
-                return shown
-
-
-class Conversation:
-    """`turns` lets one turn run after the other, in order of arrival (TURN-4).
-
-    `resting` is the task that waits for the user's answer (TURN-3), `unfinished` the number of
-    turns that run or wait in the queue: either reserves the context (TURN-6).
-    """
-
-    def __init__(self, context_id: str, state: DialogueState) -> None:
-        self.id = context_id
-        self.state = state
-        self.story = Story(context_id)
-        self.turns = asyncio.Lock()
-        self.resting: Snapshot | None = None
-        self.unfinished = 0
-        self._agent_version = 0
-
-    @property
-    def is_reserved(self) -> bool:
-        return self.unfinished > 0 or self.resting is not None
-
-    def must_hear_of_changes(self, agent: AgentVersion) -> bool:
-        """Whether `agent`, which takes over from here, has changed what the dialogue is about."""
-        since, self._agent_version = self._agent_version, agent.version
-        return agent.has_changed(self.state.stack, since)
-
-
-class Conversations:
-    """`max_reserved` of 0 is no limit."""
-
-    def __init__(self, max_reserved: int, max_silent: int = MAX_SILENT) -> None:
-        self._max_reserved = max_reserved
-        self._max_silent = max_silent
+        self._limits = limits
+        self._live: dict[str, LiveTask] = {}
+        self._open: dict[str, Snapshot] = {}
+        lifetime_seconds = max(TASK_LIFETIME_SECONDS, limits.replay_seconds)
+        settled = CacheLimits(lifetime_seconds, limits.max_tasks)
+        self._settled: TtlCache[str] = TtlCache(settled, elapsed_seconds, on_forgotten)
+        replays = CacheLimits(limits.replay_seconds)
+        self._answers: TtlCache[Key] = TtlCache(replays, elapsed_seconds)
         self._reserved: dict[str, Conversation] = {}
         self._silent: OrderedDict[str, Conversation] = OrderedDict()
+        self._traces: OrderedDict[str, Trace] = OrderedDict()
 
-    def __iter__(self) -> Iterator[Conversation]:
+    def task(self, task_id: str) -> LiveTask | Snapshot | None:
+        """A task while its turn goes on, or as its last turn left it."""
+        return self._live.get(task_id) or self._open.get(task_id) or self._settled.find(task_id)
+
+    def context_of(self, task_id: str) -> str | None:
+        """The context of a known task."""
+        match self.task(task_id):
+            case None:
+                return None
+            case Snapshot(context_id=context_id):
+                return context_id
+            case LiveTask(task=task):
+                return task.context_id
+
+    def begin(self, live: LiveTask) -> None:
+        """A turn of the task is queued."""
+        self._live[live.task.id] = live
+
+    def settle(self, answer: Snapshot) -> None:
+        """Nothing more is expected to happen to the task."""
+        self._live.pop(answer.task_id, None)
+        self._open.pop(answer.task_id, None)
+        self._settled.put(answer.task_id, answer)
+
+    def leave_open(self, answer: Snapshot, conversation: Conversation) -> None:
+        """The task waits for the user's answer, and reserves the conversation."""
+        self._live.pop(answer.task_id, None)
+        self._open[answer.task_id] = answer
+        conversation.open_task_id = answer.task_id
+
+    def close_open(self, conversation: Conversation, task_id: str | None = None) -> None:
+        """The open task has its answer; it stays as it is unless it is `task_id` (TURN-2a)."""
+        open_id, conversation.open_task_id = conversation.open_task_id, None
+        if open_id and open_id != task_id:
+            self.settle(self._open[open_id])
+
+    def answer(self, key: Key) -> Snapshot | None:
+        """What a message was answered with, as long as that is remembered (TURN-5)."""
+        return self._answers.find(key)
+
+    def remember(self, key: Key, answer: Snapshot) -> None:
+        self._answers.put(key, answer)
+
+    def conversations(self) -> Iterator[Conversation]:
         yield from self._reserved.values()
         yield from self._silent.values()
 
-    def find(self, context_id: str) -> Conversation | None:
+    def conversation(self, context_id: str) -> Conversation | None:
         return self._reserved.get(context_id) or self._silent.get(context_id)
 
+    def open_task(self, conversation: Conversation) -> Snapshot | None:
+        """The task in which `conversation` waits for the user."""
+        return self._open.get(conversation.open_task_id or "")
+
     def has_room_for(self, context_id: str) -> bool:
-        """Whether the context is reserved already, or may be."""
-        is_full = 0 < self._max_reserved <= len(self._reserved)
+        """Whether the context is reserved already, or may be (TURN-6)."""
+        is_full = 0 < self._limits.max_contexts <= len(self._reserved)
         return not is_full or context_id in self._reserved
 
     def enter(self, context_id: str, assistant: Assistant) -> Conversation:
         """Reserve the context for one more turn; a new one begins as `assistant` says."""
         conversation = self._reserved.get(context_id) or self._silent.pop(context_id, None)
         if conversation is None:
-            conversation = Conversation(context_id, initial_state(assistant))
+            conversation = Conversation(context_id, assistant)
         self._reserved[context_id] = conversation
         conversation.unfinished += 1
         return conversation
@@ -308,57 +264,28 @@ class Conversations:
             return
         del self._reserved[conversation.id]
         self._silent[conversation.id] = conversation
-        if len(self._silent) > self._max_silent:
+        if len(self._silent) > self._limits.max_silent:
             context_id, _ = self._silent.popitem(last=False)
             logger.info("a2a_mock.conversation.forgotten", context_id=context_id)
 
-    def clear(self) -> None:
-        """Forget them all; no turn runs."""
-        self._reserved.clear()
-        self._silent.clear()
+    def trace(self, trace_id: str) -> Trace | None:
+        """The turn that was asked for under this id, if it is one of the last."""
+        return self._traces.get(trace_id)
 
-
-class TaskStore:
-    """Every task of this process that is not forgotten."""
-
-    def __init__(
-        self,
-        limits: Limits,
-        elapsed_seconds: Callable[[], float],
-        on_forgotten: Callable[[str], None] | None = None,
-    ) -> None:
-        self._live: dict[str, LiveTask] = {}
-        self._resting: dict[str, Snapshot] = {}
-        self._settled: TtlCache[str] = TtlCache(limits, elapsed_seconds, on_forgotten)
-
-    def find(self, task_id: str) -> LiveTask | Snapshot | None:
-        return self._live.get(task_id) or self._resting.get(task_id) or self._settled.find(task_id)
-
-    def begin(self, live: LiveTask) -> None:
-        self._live[live.task.id] = live
-
-    def rest(self, snapshot: Snapshot) -> None:
-        """The turn is over, and the task waits for the user's answer."""
-        self._live.pop(snapshot.task_id, None)
-        self._resting[snapshot.task_id] = snapshot
-
-    def settle(self, snapshot: Snapshot) -> None:
-        """Nothing more is expected to happen to the task."""
-        self._live.pop(snapshot.task_id, None)
-        self._resting.pop(snapshot.task_id, None)
-        self._settled.put(snapshot.task_id, snapshot)
+    def keep_trace(self, trace_id: str, trace: Trace) -> None:
+        self._traces[trace_id] = trace
+        if len(self._traces) > MAX_TRACES:
+            self._traces.popitem(last=False)
 
     def clear(self) -> None:
-        self._live.clear()
-        self._resting.clear()
-        self._settled.clear()
-
-    def context_of(self, task_id: str) -> str | None:
-        """The context of a known task."""
-        match self.find(task_id):
-            case None:
-                return None
-            case Snapshot(context_id=context_id):
-                return context_id
-            case LiveTask(task=task):
-                return task.context_id
+        """Forget everything; no turn runs."""
+        for kept in (
+            self._live,
+            self._open,
+            self._settled,
+            self._answers,
+            self._reserved,
+            self._silent,
+            self._traces,
+        ):
+            kept.clear()

@@ -12,9 +12,9 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import Armed, ArmedFaults, Fault, FaultProblem, read_fault
+from mock_server.service.conversation import Conversation
 from mock_server.service.events import DROPPED, KINDS, EventBus, ServerEvent
 from mock_server.service.service import Service
-from mock_server.service.store import Conversation
 from mock_server.tasks.json_text import encode_json
 from mock_server.tasks.mapper import active_flow, visible_slots
 from mock_server.tasks.trace import encode_decisions, encode_turn
@@ -95,43 +95,40 @@ class ContextDesk:
 
     async def list(self, request: Request) -> Response:
         query = query_as(ContextQuery, request)
-        known = [*self._service.conversations]
+        known = [*self._service.store.conversations()]
         shown = known[query.offset : query.offset + query.limit]
-        views = tuple(
-            _context_view(conversation, self._service.assistant) for conversation in shown
-        )
+        views = tuple(_context_view(conversation, self._service) for conversation in shown)
         return answer(ContextList(len(known), views))
 
     async def show(self, request: Request) -> Response:
         context_id = request.path_params["id"]
-        conversation = self._service.conversations.find(context_id)
+        conversation = self._service.store.conversation(context_id)
         if conversation is None:
             raise Refused(NOT_FOUND, f"there is no context {context_id!r}")
         frames = tuple(
             FrameView(frame.flow_id, frame.step_id, frame.type.value)
             for frame in conversation.state.stack
         )
-        return answer(ContextDetail(_context_view(conversation, self._service.assistant), frames))
+        return answer(ContextDetail(_context_view(conversation, self._service), frames))
 
     async def trace(self, request: Request) -> Response:
         trace_id = request.path_params["id"]
-        turn = self._service.traces.find(trace_id)
-        if turn is None:
+        trace = self._service.store.trace(trace_id)
+        if trace is None:
             raise Refused(NOT_FOUND, f"there is no trace {trace_id!r}")
-        if turn.trace is None:
+        if trace.turn is None:
             raise Refused(NOT_FOUND, f"the turn of trace {trace_id!r} goes on")
-        task = turn.live.task
-        named = {"id": trace_id, "task": task.id, "context": task.context_id}
-        encoded = encode_turn(turn.trace, turn.assistant)
-        return answer({**named, "turn": encoded, **encode_decisions(turn.trace)})
+        named = {"id": trace_id, "task": trace.task_id, "context": trace.context_id}
+        encoded = encode_turn(trace.turn, trace.assistant)
+        return answer({**named, "turn": encoded, **encode_decisions(trace.turn)})
 
 
-def _context_view(conversation: Conversation, assistant: Assistant) -> ContextView:
-    state, resting = conversation.state, conversation.resting
+def _context_view(conversation: Conversation, service: Service) -> ContextView:
+    state, resting = conversation.state, service.store.open_task(conversation)
     return ContextView(
         context=conversation.id,
         active_flow=active_flow(state.stack),
-        slots=_known_slots(assistant, state.slots),
+        slots=_known_slots(service.assistant, state.slots),
         task=resting.task_id if resting else None,
         state=resting.state.value if resting else None,
         unfinished=conversation.unfinished,

@@ -234,7 +234,7 @@ def with_backstage(
         admin_app(backstage),
         journal,
         faults,
-        has_trace=service.traces.__contains__,
+        has_trace=lambda trace_id: service.store.trace(trace_id) is not None,
         sleep=runtime.sleep,
         max_body_bytes=max_body_bytes,
     )

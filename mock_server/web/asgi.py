@@ -6,7 +6,7 @@ from datetime import datetime
 from starlette.types import Receive
 from structlog.stdlib import get_logger
 
-from mock_server.service.store import Subscription
+from mock_server.service.live_task import Subscription
 from mock_server.tasks.task import Task, Update
 
 # What is read past the limit and thrown away: a client that is refused while it still writes

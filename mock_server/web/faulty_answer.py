@@ -23,7 +23,8 @@ from mock_server.faults.tampering import END, Bytes, Cut, Step, StreamTampering,
 from mock_server.tasks.json_text import parse_json
 from mock_server.web import http_server
 from mock_server.wire import jsonrpc
-from mock_server.wire.jsonrpc import RpcId, error_envelope, readable_id
+from mock_server.wire.jsonrpc import error_envelope, readable_id
+from mock_server.wire.operations import RpcId
 
 Header: TypeAlias = tuple[bytes, bytes]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]

@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 from structlog.stdlib import get_logger
 
 from mock_server.errors import RpcError
+from mock_server.service.live_task import Subscription
 from mock_server.service.service import Service
-from mock_server.service.store import Subscription
 from mock_server.web.asgi import (
     SSE_HEADERS,
     SSE_MEDIA_TYPE,

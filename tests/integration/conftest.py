@@ -30,7 +30,7 @@ from mock_server.profiles import Profile
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model, assemble
 from mock_server.push.notifier import Notifier
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.web.app import App, Page, Site, status

@@ -13,7 +13,7 @@ from mock_server.actions.runner import Progress
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.project.load import Model
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.stage import Stage

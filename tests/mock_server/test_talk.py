@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.conversation import Conversation
+from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import load_assistant
 
 DOMAIN = """\
@@ -144,7 +144,7 @@ def test_bad_input_is_answered(folder: Path, said: bytes):
 
 def test_action_without_a_stub_is_warned_of_once(folder: Path):
     warnings: list[str] = []
-    conversation = Conversation(load_assistant(folder, environment={}), warnings.append)
+    conversation = LocalConversation(load_assistant(folder, environment={}), warnings.append)
     assert conversation.say("/StartFlow(do_nothing)").state == "completed"
     assert warnings == ["action 'action_free' has no stub in mock.yml, so it does nothing"]
 
@@ -152,7 +152,7 @@ def test_action_without_a_stub_is_warned_of_once(folder: Path):
 @pytest.mark.req("SLOT-1", "SLOT-3", "SLOT-6")
 def test_line_of_slots_seeds_them(folder: Path):
     warnings: list[str] = []
-    conversation = Conversation(load_assistant(folder, environment={}), warnings.append)
+    conversation = LocalConversation(load_assistant(folder, environment={}), warnings.append)
     turn = conversation.say('SLOTS: {"amount": 5, "confirm": "perhaps"}')
     assert (turn.after.slots["amount"], turn.trace) == (5.0, ())
     assert warnings == ["slot 'confirm': found 'perhaps', expected true or false; it is skipped"]

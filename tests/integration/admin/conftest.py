@@ -21,7 +21,7 @@ from mock_server.faults.fault import ArmedFaults, Fault
 from mock_server.push.delivery import Delivery
 from mock_server.push.notifier import Notifier
 from mock_server.push.policy import Guard, Resolver, UrlPolicy
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings

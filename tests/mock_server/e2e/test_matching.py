@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.conversation import Conversation
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.events import (
     ActionExecuted,
@@ -24,6 +23,7 @@ from mock_server.dialogue.model import Button, Slot, SlotType
 from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import Expectation, FlowStarts
 from mock_server.errors import NOWHERE
+from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project, load_assistant
 
 Expect = Callable[[str], tuple[Expectation, ...]]
@@ -118,7 +118,7 @@ def test_order_never_makes_more_right(wanted: list[str], started: list[str]) -> 
 
 def observed(project: Project, *texts: str) -> tuple[Event, ...]:
     """What the last of the messages brings."""
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     turn = [conversation.say(text) for text in texts][-1]
     return observe(project.assistant, turn.before, turn.events)
 
@@ -152,7 +152,7 @@ def test_pattern_that_links_another_is_completed(project: Project, expect: Expec
 
 
 def test_frames_that_a_resumed_flow_moves_neither_start_nor_complete(project: Project) -> None:
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     conversation.begin([("is_known", True)])
     for text in ("/StartFlow(pay_bill)", "/StartFlow(pay_taxes)"):
         conversation.say(text)
@@ -175,7 +175,7 @@ def test_frames_that_a_resumed_flow_moves_neither_start_nor_complete(project: Pr
 def test_clarification_offers_flows_by_name_or_id(
     project: Project, expect: Expect, contains: str, is_met: bool
 ) -> None:
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     conversation.begin([("is_known", True)])
     turn = conversation.say("/Clarify(pay_bill, pay_taxes)")
     events = observe(project.assistant, turn.before, turn.events)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from mock_server.conversation import Conversation
 from mock_server.dialogue.events import UserUttered
 from mock_server.e2e.model import CaseFile
 from mock_server.e2e.report import SESSION_START, CaseResult, Outcome, failure_lines, play, spell
+from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project
 
 Reader = Callable[..., tuple[CaseFile, tuple[str, ...]]]
@@ -21,7 +21,7 @@ def played(project: Project, read: Reader) -> Play:
     def played(text: str) -> CaseResult:
         file, problems = read(text)
         assert problems == ()
-        conversation = Conversation(project, warn=lambda _: None)
+        conversation = LocalConversation(project, warn=lambda _: None)
         return play(file.cases[0], conversation, project.assistant)
 
     return played
@@ -90,7 +90,7 @@ def test_fixture_value_is_what_its_slot_would_hold(project: Project, read: Reade
 fixtures: [{rich: {amount: "1000", account: Savings, is_sure: perhaps}}]
 test_cases: [{test_case: a, fixtures: [rich], steps: [{user: hi}]}]
 """)
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     play(file.cases[0], conversation, project.assistant)
     slots = conversation.state.slots
     assert (slots["amount"], slots["account"], slots["is_sure"]) == (1000.0, "savings", "perhaps")
@@ -119,7 +119,7 @@ metadata: [{phone: {device: phone}}]
 test_cases:
   - {test_case: a, metadata: phone, steps: [{user: hi, assertions: [{flow_started: x}]}]}
 """)
-    result = play(file.cases[0], Conversation(project, lambda _: None), project.assistant)
+    result = play(file.cases[0], LocalConversation(project, lambda _: None), project.assistant)
     assert result.failure is not None
     assert UserUttered("hi", {"device": "phone"}) in result.failure.turn.events
 

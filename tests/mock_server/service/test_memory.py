@@ -10,7 +10,7 @@ import pytest
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.outside import ActionResult
 from mock_server.project.load import assemble
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.tasks.task import Message, Role, TextPart

@@ -10,8 +10,9 @@ from mock_server.errors import RpcError
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import MAX_CONFIGS_PER_TASK, Notifier
 from mock_server.push.policy import Address, Destination, Guard, UrlPolicy
+from mock_server.service.live_task import LiveTask
 from mock_server.service.push import PushOperations
-from mock_server.service.store import Limits, LiveTask, TaskStore, snapshot
+from mock_server.service.store import Store, StoreLimits, snapshot
 from mock_server.tasks.task import PushConfig, Status, Task, TaskState
 from mock_server.wire.operations import (
     CallContext,
@@ -38,8 +39,8 @@ async def send(_: Destination, __: Mapping[str, str], ___: bytes) -> None:
     return
 
 
-def store() -> TaskStore:
-    tasks = TaskStore(Limits(60), lambda: 0.0)
+def store() -> Store:
+    tasks = Store(StoreLimits(60), lambda: 0.0)
     tasks.begin(LiveTask(Task("t", "c", Status(TaskState.WORKING))))
     return tasks
 
@@ -160,7 +161,7 @@ async def test_one_configuration_too_many_is_invalid_params() -> None:
 
 async def test_configurations_are_forgotten_with_their_task() -> None:
     async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
-        tasks = TaskStore(Limits(60, max_count=1), lambda: 0.0, notifier.forget)
+        tasks = Store(StoreLimits(60, max_tasks=1), lambda: 0.0, notifier.forget)
         for task_id in ("t", "u"):
             notifier.register(task_id, await notifier.check(HOOK), encode_task)
             tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED)), V03()))

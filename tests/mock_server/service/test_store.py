@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.service.store import Conversations, Limits, Snapshot, TtlCache
+from mock_server.service.store import CacheLimits, Snapshot, Store, StoreLimits, TtlCache
 from mock_server.tasks.task import TaskState
 from mock_server.wire.v0_3 import V03
 
@@ -25,59 +25,59 @@ def snapshot(task_id: str, size_bytes: int = 1) -> Snapshot:
     return Snapshot(task_id, "c", TaskState.COMPLETED, b"x" * size_bytes, V03())
 
 
-def kept(shelf: TtlCache[str], *keys: str) -> str:
-    return "".join(key for key in keys if shelf.find(key))
+def kept(cache: TtlCache[str], *keys: str) -> str:
+    return "".join(key for key in keys if cache.find(key))
 
 
 def test_past_the_count_the_oldest_is_forgotten() -> None:
-    shelf: TtlCache[str] = TtlCache(Limits(60, max_count=2), Clock().now)
+    cache: TtlCache[str] = TtlCache(CacheLimits(60, max_count=2), Clock().now)
     for key in "abcb":
-        shelf.put(key, snapshot(key))
-    assert kept(shelf, *"abc") == "bc"
-    shelf.put("d", snapshot("d"))
-    assert kept(shelf, *"abcd") == "bd"
+        cache.put(key, snapshot(key))
+    assert kept(cache, *"abc") == "bc"
+    cache.put("d", snapshot("d"))
+    assert kept(cache, *"abcd") == "bd"
 
 
 def test_past_the_size_the_oldest_is_forgotten() -> None:
-    shelf: TtlCache[str] = TtlCache(Limits(60, max_bytes=10), Clock().now)
+    cache: TtlCache[str] = TtlCache(CacheLimits(60, max_bytes=10), Clock().now)
     for key in "abc":
-        shelf.put(key, snapshot(key, 4))
-    assert kept(shelf, *"abc") == "bc"
-    shelf.put("d", snapshot("d", 100))
-    assert kept(shelf, *"abcd") == "d"
+        cache.put(key, snapshot(key, 4))
+    assert kept(cache, *"abc") == "bc"
+    cache.put("d", snapshot("d", 100))
+    assert kept(cache, *"abcd") == "d"
 
 
 @pytest.mark.req("TURN-5")
 def test_age_counts_from_the_last_put() -> None:
     clock = Clock()
-    shelf: TtlCache[str] = TtlCache(Limits(60), clock.now)
-    shelf.put("a", snapshot("a"))
-    shelf.put("b", snapshot("b"))
+    cache: TtlCache[str] = TtlCache(CacheLimits(60), clock.now)
+    cache.put("a", snapshot("a"))
+    cache.put("b", snapshot("b"))
     clock.seconds = 30
-    shelf.put("a", snapshot("a"))
+    cache.put("a", snapshot("a"))
     clock.seconds = 60
-    assert kept(shelf, *"ab") == "a"
+    assert kept(cache, *"ab") == "a"
     clock.seconds = 90
-    assert kept(shelf, *"ab") == ""
+    assert kept(cache, *"ab") == ""
 
 
 @pytest.mark.req("TURN-5")
 def test_lifetime_of_zero_keeps_nothing() -> None:
-    shelf: TtlCache[str] = TtlCache(Limits(0), Clock().now)
-    shelf.put("a", snapshot("a"))
-    assert shelf.find("a") is None
+    cache: TtlCache[str] = TtlCache(CacheLimits(0), Clock().now)
+    cache.put("a", snapshot("a"))
+    assert cache.find("a") is None
 
 
 puts = st.tuples(st.sampled_from("abcde"), st.integers(1, 9), st.floats(0, 30))
 
 
 @given(st.lists(puts, max_size=40))
-def test_shelf_holds_the_youngest_that_fit(steps: list[tuple[str, int, float]]) -> None:
+def test_cache_holds_the_youngest_that_fit(steps: list[tuple[str, int, float]]) -> None:
     clock, model = Clock(), OrderedDict[str, tuple[int, float]]()
-    shelf: TtlCache[str] = TtlCache(Limits(60, max_count=3, max_bytes=15), clock.now)
+    cache: TtlCache[str] = TtlCache(CacheLimits(60, max_count=3, max_bytes=15), clock.now)
     for key, size_bytes, later in steps:
         clock.seconds += later
-        shelf.put(key, snapshot(key, size_bytes))
+        cache.put(key, snapshot(key, size_bytes))
         model.pop(key, None)
         model[key] = (size_bytes, clock.seconds)
         while len(model) > 1 and (
@@ -86,44 +86,48 @@ def test_shelf_holds_the_youngest_that_fit(steps: list[tuple[str, int, float]]) 
             or next(iter(model.values()))[1] + 60 <= clock.seconds
         ):
             model.popitem(last=False)
-        assert kept(shelf, *"abcde") == "".join(sorted(model))
-        assert len(shelf) == len(model)
+        assert kept(cache, *"abcde") == "".join(sorted(model))
+        assert len(cache) == len(model)
+
+
+def stored(*, max_contexts: int, max_silent: int = 100) -> Store:
+    return Store(StoreLimits(0, max_contexts, max_silent), Clock().now)
 
 
 def test_silent_context_is_found_as_it_was_left() -> None:
-    conversations = Conversations(max_reserved=1)
-    first = conversations.enter("a", Assistant())
-    conversations.leave(first)
-    assert conversations.find("a") is first
-    assert conversations.enter("a", Assistant()) is first
-    assert [*conversations] == [first]
+    store = stored(max_contexts=1)
+    first = store.enter("a", Assistant())
+    store.leave(first)
+    assert store.conversation("a") is first
+    assert store.enter("a", Assistant()) is first
+    assert [*store.conversations()] == [first]
 
 
 @pytest.mark.req("TURN-6")
 def test_cap_counts_contexts_and_not_turns() -> None:
-    conversations = Conversations(max_reserved=2)
-    first = conversations.enter("a", Assistant())
-    conversations.enter("a", Assistant())
-    assert conversations.has_room_for("b")
-    conversations.enter("b", Assistant())
-    assert not conversations.has_room_for("c")
-    assert conversations.has_room_for("a")
-    conversations.leave(first)
-    assert not conversations.has_room_for("c")
-    conversations.leave(first)
-    assert conversations.has_room_for("c")
-    assert not Conversations(0).find("a")
+    store = stored(max_contexts=2)
+    first = store.enter("a", Assistant())
+    store.enter("a", Assistant())
+    assert store.has_room_for("b")
+    store.enter("b", Assistant())
+    assert not store.has_room_for("c")
+    assert store.has_room_for("a")
+    store.leave(first)
+    assert not store.has_room_for("c")
+    store.leave(first)
+    assert store.has_room_for("c")
+    assert not stored(max_contexts=0).conversation("a")
 
 
 def test_context_that_was_silent_longest_is_forgotten_first(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    conversations = Conversations(max_reserved=0, max_silent=2)
-    busy = conversations.enter("busy", Assistant())
+    store = stored(max_contexts=0, max_silent=2)
+    busy = store.enter("busy", Assistant())
     for context_id in ("a", "b", "a", "c"):
-        conversations.leave(conversations.enter(context_id, Assistant()))
-    remembered = [conversation.id for conversation in conversations]
+        store.leave(store.enter(context_id, Assistant()))
+    remembered = [conversation.id for conversation in store.conversations()]
     assert remembered == ["busy", "a", "c"]
     assert "a2a_mock.conversation.forgotten" in caplog.text
-    conversations.leave(busy)
-    assert conversations.find("a") is None
+    store.leave(busy)
+    assert store.conversation("a") is None

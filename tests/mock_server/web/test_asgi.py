@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive
 
-from mock_server.service.store import LiveTask, Subscription
+from mock_server.service.live_task import LiveTask, Subscription
 from mock_server.tasks.task import Message, Role, Status, StatusUpdate, TaskState, submitted
 from mock_server.web.asgi import DRAINED_BYTES, BodyTooLarge, ClientGone, read_body, sse_frames
 from mock_server.wire.operations import Call, Resubscribe

@@ -11,7 +11,7 @@ from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState
-from mock_server.service.agent_version import AgentVersion
+from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.web.app import App, Page, Site

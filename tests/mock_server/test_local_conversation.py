@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.conversation import Conversation
 from mock_server.dialogue.events import SessionStarted, SlotSet, SlotSource, UserUttered
+from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project, load_assistant
 
 
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_slots_are_given_when_the_session_has_started(project: Project) -> None:
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     turn = conversation.begin([("name", "Grace"), ("no_such_slot", 1)])
     assert turn.events[0] == SessionStarted()
     assert [event for event in turn.events if isinstance(event, SlotSet)] == [
@@ -34,7 +34,7 @@ def test_slots_are_given_when_the_session_has_started(project: Project) -> None:
 
 
 def test_session_starts_once(project: Project) -> None:
-    conversation = Conversation(project, warn=lambda _: None)
+    conversation = LocalConversation(project, warn=lambda _: None)
     conversation.begin([])
     turn = conversation.say("hello", {"device": "phone"})
     assert SessionStarted() not in turn.events

@@ -1,0 +1,212 @@
+"""A conversation with a version of the agent, and the one driver of the engine.
+
+serve, talk and test let their turns run here: what the engine asks for from outside, an action or
+a language model, is answered by the same function for all three.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from mock_server.actions.runner import Awaited, ChunkStreamed, Paused, RunAction
+from mock_server.actions.webhook import Story
+from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.engine import Course
+from mock_server.dialogue.events import (
+    ActionRequested,
+    Event,
+    Frame,
+    GenerationRequested,
+    Request,
+    Warned,
+)
+from mock_server.dialogue.outside import ActionResult, Generate, Outcome
+from mock_server.dialogue.state import DialogueState, initial_state
+from mock_server.tasks.mapper import TurnOutcome
+from mock_server.tasks.trace import TracedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class AgentVersion:
+    """A version of the project, and what performs its actions; a turn keeps the one it began with.
+
+    `changed_flows` says in which version a flow was last changed, for conversations that have to
+    know; versions count from 0. With `keeps_stories` each conversation remembers its events, for
+    its actions to look at.
+    """
+
+    assistant: Assistant
+    run_action: RunAction
+    offers_repair: bool = True
+    generate: Generate | None = None
+    keeps_stories: bool = False
+    version: int = 0
+    changed_flows: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def successor(
+        self, assistant: Assistant, run_action: RunAction, *, reports_changes: bool
+    ) -> "AgentVersion":
+        """The next version; `reports_changes` to conversations in the middle of what it changes."""
+        version = self.version + 1
+        changed = dict.fromkeys(_changed(self.assistant, assistant), version)
+        return replace(
+            self,
+            assistant=assistant,
+            run_action=run_action,
+            version=version,
+            changed_flows={**self.changed_flows, **changed} if reports_changes else {},
+        )
+
+    def has_changed(self, stack: tuple[Frame, ...], since_version: int) -> bool:
+        """Whether a flow on `stack` differs from what it was in `since_version`."""
+        return any(self.changed_flows.get(frame.flow_id, 0) > since_version for frame in stack)
+
+
+def _changed(before: Assistant, after: Assistant) -> Iterator[str]:
+    for flow_id in before.flows.keys() | after.flows.keys():
+        if before.flows.get(flow_id) != after.flows.get(flow_id):
+            yield flow_id
+
+
+class Conversation:
+    """One dialogue: the context of A2A, the sender of Rasa.
+
+    `queue` lets one turn run after the other, in order of arrival (TURN-4). `open_task_id` is the
+    task that waits for the user's answer (TURN-3), `unfinished` the number of turns that run or
+    wait in the queue: either reserves the context (TURN-6).
+    """
+
+    __slots__ = ("_version", "id", "open_task_id", "queue", "state", "story", "unfinished")
+
+    def __init__(self, conversation_id: str, assistant: Assistant) -> None:
+        self.id = conversation_id
+        self.state = initial_state(assistant)
+        self.story = Story(conversation_id)
+        self.queue = asyncio.Lock()
+        self.open_task_id: str | None = None
+        self.unfinished = 0
+        self._version = 0
+
+    @property
+    def is_reserved(self) -> bool:
+        return self.unfinished > 0 or self.open_task_id is not None
+
+    def restart(self, assistant: Assistant) -> None:
+        """Forget what was said."""
+        self.state = initial_state(assistant)
+        self.story.forget()
+
+    def notices_change(self, agent: AgentVersion) -> bool:
+        """Whether `agent`, which takes over from here, has changed what the dialogue is about."""
+        since, self._version = self._version, agent.version
+        return agent.has_changed(self.state.stack, since)
+
+
+class Host(Protocol):
+    """The program that a turn runs in."""
+
+    def now_seconds(self) -> float:
+        """The time, in seconds since 1970."""
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """An action takes so long."""
+        ...
+
+    def stream(self, action: str, chunk: ChunkStreamed) -> None:
+        """An action speaks while it works."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """The engine found something that a developer should know."""
+        ...
+
+
+class EngineTurn:
+    """A turn of `conversation`: drives the engine and keeps what happens.
+
+    The conversation's state is one to go on from whenever the turn waits for something.
+    """
+
+    __slots__ = ("_course", "_host", "_request", "agent", "before", "conversation", "events")
+
+    def __init__(self, agent: AgentVersion, conversation: Conversation, host: Host) -> None:
+        self.agent = agent
+        self.conversation = conversation
+        self.before = conversation.state
+        self.events: list[Event] = []
+        self._host = host
+
+    def start(self, course: Course) -> bool:
+        """Go on until `course` asks for something from outside; whether it is over before that."""
+        self._course = course
+        self._request = self._follow(None)
+        return self._request is None
+
+    async def finish(self) -> None:
+        """Give the course what it asks for until it is over."""
+        while self._request is not None:
+            self._request = self._follow(await self._outcome(self._request))
+
+    def record(self, event: Event, state: DialogueState) -> None:
+        """Keep `event`, which has led to `state`."""
+        self.conversation.state = state
+        self.events.append(event)
+        if self.agent.keeps_stories:
+            self.conversation.story.tell(event, self._host.now_seconds())
+
+    def outcome(self) -> TurnOutcome:
+        """What the table of states sees of the turn."""
+        return TurnOutcome(
+            stack=self.conversation.state.stack,
+            events=tuple(self.events),
+            is_waiting=self.conversation.state.is_listening,
+            stack_before=self.before.stack,
+            offers_repair=self.agent.offers_repair,
+            rejected_scope=self.agent.assistant.rejected_scope,
+        )
+
+    def traced(self, outcome: TurnOutcome | None = None) -> TracedTurn:
+        """The turn for whoever debugs it."""
+        outcome = outcome or self.outcome()
+        return TracedTurn(outcome.events, self.before, self.conversation.state, outcome)
+
+    def _follow(self, outcome: Outcome | None) -> Request | None:
+        """Send `outcome` in and keep what happens up to the next request; None at the end."""
+        course = self._course
+        try:
+            while True:
+                event = course.send(outcome)
+                if isinstance(event, GenerationRequested):
+                    return event
+                self.record(event, course.state)
+                if isinstance(event, ActionRequested):
+                    return event
+                if isinstance(event, Warned):
+                    self._host.warn(event.text)
+                outcome = None
+        except StopIteration:
+            return None
+
+    async def _outcome(self, request: Request) -> Outcome | None:
+        match request:
+            case ActionRequested(name=name):
+                return await self._perform(name)
+            case GenerationRequested(text=text):
+                generate, state = self.agent.generate, self.conversation.state
+                return await generate(self.agent.assistant, state, text) if generate else None
+
+    async def _perform(self, action: str) -> ActionResult:
+        conversation = self.conversation
+        for progress in self.agent.run_action(action, conversation.state, conversation.story):
+            match progress:
+                case Paused(seconds=seconds):
+                    await self._host.pause(seconds)
+                case ChunkStreamed():
+                    self._host.stream(action, progress)
+                case Awaited(outcome=outcome):
+                    return await outcome
+                case ActionResult():
+                    return progress
+        return ActionResult()
