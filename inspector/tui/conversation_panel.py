@@ -1,6 +1,5 @@
 """What was said: the user's turns with their slots, the agent's answers with their buttons."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
@@ -10,7 +9,7 @@ from textual.content import Content
 from textual.style import Style
 
 from inspector.tui.drawing import styles
-from inspector.tui.drawing.block_list import Block, BlockList, Drawn, Line, Window, left_out, redraw
+from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import OfferTaken, Place
@@ -19,6 +18,8 @@ from inspector.views.chat import Offer, Said
 from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12
+# What most messages take, with the line above and the empty one below.
+TYPICAL_LINES = 4
 WRITE_BELOW = "Nothing said yet: write below."
 
 
@@ -32,79 +33,29 @@ class ConversationPanel(BlockList):
         self.agent = "agent"
         self.is_filtered = False
         self._started = started
-        self._drawn_chat: Drawn[Said] = Drawn()
-        self._chat: Sequence[Said] = ()
         self._trouble: Said | None = None
-        self._window = Window()
+        self._messages: ItemBlocks[Said | CardView] = ItemBlocks(
+            self._draw, _place_of, wraps=True, guess=TYPICAL_LINES
+        )
+        self.source = self._messages
 
     def show_chat(
         self, chat: Sequence[Said], card: CardView | None, trouble: Said | None = None
     ) -> None:
         """Draw the chat; before its first word, what the agent says it can do.
 
-        `trouble` comes last: why the agent cannot be reached. Of a long chat a few pages are
-        drawn, those around the cursor.
+        `trouble` comes last: why the agent cannot be reached.
         """
         self.agent = safe_line(card.name) if card is not None else "agent"
-        if not chat and card is not None and trouble is None and not self.is_filtered:
-            self._chat = chat
-            self.open_at_start([_greeting(card)])
-            return
-        follows = self.is_at_end and len(self._chat) <= self._window.end
-        self._chat, self._trouble = chat, trouble
-        if follows or self._window.first >= len(chat):
-            self._window = self._window.around(len(chat) - 1)
-        self._show_window()
+        self._trouble = trouble
+        tail: tuple[Said | CardView, ...] = () if trouble is None else (trouble,)
+        greets = not chat and trouble is None and card is not None and not self.is_filtered
+        if greets and card is not None:
+            tail = (card,)
+        self.refill(lambda: self._messages.take(chat, tail), from_start=greets)
 
     def redraw_all(self) -> None:
-        self._drawn_chat = Drawn()
-        self._show_window()
-
-    def mark(self, place: Place | None) -> None:
-        if self._chat:
-            seq = self._chat[-1].seq if place is None else place.seq
-            index = bisect_right(self._chat, seq, key=lambda said: said.seq) - 1
-            self._open_around(max(0, index))
-        super().mark(place)
-
-    def action_move_to_start(self) -> None:
-        self._open_around(0)
-        super().action_move_to_start()
-
-    def action_move_to_end(self) -> None:
-        self._open_around(len(self._chat) - 1)
-        super().action_move_to_end()
-
-    def go(self, index: int) -> None:
-        """Go to a block; from the line that says how many are left out, to the next of those."""
-        if index <= 0 < self._window.first:
-            self._turn_to(self._window.first - 1)
-        elif index >= len(self.pile) - 1 and self._window.end < len(self._chat):
-            self._turn_to(self._window.end)
-        else:
-            super().go(index)
-
-    def _turn_to(self, index: int) -> None:
-        said = self._chat[index]
-        self._open_around(index)
-        found = self.pile.index_of(Place(said.exchange, said.seq))
-        super().go(found or 0)
-
-    def _open_around(self, index: int) -> None:
-        window = self._window.around(max(0, index))
-        if window != self._window:
-            self._window = window
-            self._show_window()
-
-    def _show_window(self) -> None:
-        window = self._window
-        shown = list(self._chat[window.first : window.end])
-        later = len(self._chat) - window.end
-        if self._trouble is not None and later <= 0:
-            shown.append(self._trouble)
-        self._drawn_chat = redraw(self._drawn_chat, shown, self._draw)
-        before = left_out(window.first, "messages before these")
-        self.show([*before, *self._drawn_chat.blocks, *left_out(later, "messages after these")])
+        self.refill(self._messages.clear)
 
     def on_click(self, event: events.Click) -> None:
         payload: object = event.style.meta.get("offer")
@@ -112,7 +63,9 @@ class ConversationPanel(BlockList):
             event.prevent_default()
             self.post_message(OfferTaken(payload))
 
-    def _draw(self, said: Said) -> Block:
+    def _draw(self, said: Said | CardView) -> Block:
+        if isinstance(said, CardView):
+            return _greeting(said)
         lines = [self._heading(said)]
         lines += [Line(Content(line), 2) for line in safe(said.text).split("\n") if said.text]
         if said.slots:
@@ -134,6 +87,10 @@ class ConversationPanel(BlockList):
             sign = state_sign(self.symbols, said.state)
             parts += ["  ", (f"{sign} {state_name(said.state)}", state_ink(said.state))]
         return Line(Content.assemble(*parts))
+
+
+def _place_of(said: Said | CardView) -> Place | None:
+    return None if isinstance(said, CardView) else Place(said.exchange, said.seq)
 
 
 def _greeting(card: CardView) -> Block:

@@ -86,7 +86,7 @@ class DataPanel(BlockList):
             self._toggled ^= {block.name}
             cursor = self.cursor
             self._refill()
-            self.cursor = min(cursor, len(self.blocks) - 1)
+            self.cursor = min(cursor, len(self.source) - 1)
 
     @property
     def file(self) -> FilePart | None:

@@ -1,15 +1,15 @@
 """Each turn's task: its states in order, when and by which way they came, and what was odd."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from inspector.tui.drawing import styles
-from inspector.tui.drawing.block_list import Block, BlockList, Kept, Line, lay_out
+from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import Place
@@ -38,13 +38,13 @@ class TimelinePanel(BlockList):
         self.symbols = UNICODE
         self._folded: set[int] = set()
         self._marks: Mapping[int, tuple[FaultMark, ...]] = {}
-        self._tasks = TaskPile(
+        self._tasks = TaskBlocks(
             heading=self._heading_block,
             row=self._row,
-            more=lambda task: len(self._marks.get(task.exchange, ())),
+            marks=lambda task: len(self._marks.get(task.exchange, ())),
             is_closed=lambda task: task.exchange in self._folded,
         )
-        self.pile = self._tasks
+        self.source = self._tasks
 
     def show_timeline(self, tasks: Series[TaskRow]) -> None:
         self.refill(lambda: self._tasks.take(tasks))
@@ -60,10 +60,10 @@ class TimelinePanel(BlockList):
         self.refill(self._tasks.clear)
 
     def action_fold(self) -> None:
-        if not len(self.pile):
+        if not len(self.source):
             return
         heading = self._tasks.heading_of(self.cursor)
-        place = self.pile[heading].place
+        place = self.source[heading].place
         if place is not None:
             self._folded ^= {place.exchange}
             self.refill(lambda: self._tasks.touch(place.exchange))
@@ -137,42 +137,13 @@ def _lane(update: Update) -> str:
 
 
 @dataclass(slots=True)
-class Tall:
-    """Updates of more than a line: their `places` among a task's, `sums` of the lines above one."""
-
-    places: list[int] = field(default_factory=list[int])
-    sums: list[int] = field(default_factory=list[int])
-
-    def add(self, place: int, more: int) -> None:
-        if more:
-            self.places.append(place)
-            self.sums.append(more + (self.sums[-1] if self.sums else 0))
-
-    def before(self, place: int) -> int:
-        """Return the lines that the updates before `place` take more."""
-        count = bisect_left(self.places, place)
-        return self.sums[count - 1] if count else 0
-
-    def at(self, line: int) -> int:
-        """Return the update that the `line` below the heading belongs to."""
-        count = bisect_right(range(len(self.places)), line, key=self._first_line)
-        if not count:
-            return line
-        place, more = self.places[count - 1], self.sums[count - 1]
-        return max(place, line - more)
-
-    def _first_line(self, index: int) -> int:
-        return self.places[index] + (self.sums[index - 1] if index else 0)
-
-
-@dataclass(slots=True)
-class Shape:
-    """How a task is laid out: the lines of its heading, and its updates unless it is closed."""
+class TaskLayout:
+    """How a task is laid out: the lines of its heading, and of its updates unless it is closed."""
 
     row: TaskRow
     heading: int
     is_closed: bool
-    tall: Tall
+    updates: Heights
 
     @property
     def blocks(self) -> int:
@@ -180,52 +151,49 @@ class Shape:
 
     @property
     def lines(self) -> int:
-        if self.is_closed:
-            return self.heading
-        more = self.tall.sums[-1] if self.tall.sums else 0
-        return self.heading + len(self.row.updates) + more
+        return self.heading + (0 if self.is_closed else self.updates.top(len(self.updates)))
 
 
-class TaskPile:
-    """Tasks one below the other; `heading` and `row` draw, `more` says how many lines are marks."""
+class TaskBlocks:
+    """A heading for each task and its updates below; `marks` says how many lines come with it.
+
+    An update takes a line, and one for each finding: nothing is drawn to know that.
+    """
 
     def __init__(
         self,
         *,
         heading: Callable[[TaskRow], Block],
         row: Callable[[TaskRow, Update], Block],
-        more: Callable[[TaskRow], int],
+        marks: Callable[[TaskRow], int],
         is_closed: Callable[[TaskRow], bool],
     ) -> None:
         self._draw_heading = heading
         self._draw_row = row
-        self._more = more
+        self._marks = marks
         self._is_closed = is_closed
         self._width = 8
         self._rows: Series[TaskRow] = Series()
-        self._shapes: list[Shape] = []
-        self._starts: list[int] = [0]
-        self._tops: list[int] = [0]
+        self._tasks: list[TaskLayout] = []
+        # for each task how many blocks it has, and how many lines
+        self._blocks = Heights()
+        self._lines = Heights()
         # the row that an exchange told of, and where the row of an exchange stands
         self._row_of: dict[int, int] = {}
         self._places: dict[int, int] = {}
-        self._headings: Kept[TaskRow] = Kept()
-        self._updates: Kept[Update] = Kept()
+        self._headings: BlockCache[TaskRow] = BlockCache()
+        self._updates: BlockCache[Update] = BlockCache()
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self._blocks.top(len(self._tasks))
 
     def __getitem__(self, index: int) -> Block:
-        index = index + len(self) if index < 0 else index
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        place, offset = self._find(index)
-        row = self._shapes[place].row
+        task, offset = self._find(index + len(self) if index < 0 else index)
+        row = task.row
         if offset == 0:
             return self._headings.block((row.exchange, 0), row, self._draw_heading)
-        update = row.updates[offset - 1]
         return self._updates.block(
-            (row.exchange, offset), update, lambda one: self._draw_row(row, one)
+            (row.exchange, offset), row.updates[offset - 1], lambda one: self._draw_row(row, one)
         )
 
     def take(self, rows: Series[TaskRow]) -> bool:
@@ -233,59 +201,54 @@ class TaskPile:
         changed = [*rows.changes(self._rows)]
         is_other = bool(changed) or len(rows) != len(self._rows)
         self._rows = rows
-        del self._shapes[len(rows) :]
-        first = len(self._shapes)
+        del self._tasks[len(rows) :]
         for place in changed:
-            known = self._shapes[place] if place < len(self._shapes) else None
-            shape = self._shape(place, rows[place], known)
-            if known is None:
-                self._shapes.append(shape)
-                continue
-            self._shapes[place] = shape
-            if (known.blocks, known.lines) != (shape.blocks, shape.lines):
-                first = min(first, place)
-        self._stack(first)
+            known = self._tasks[place] if place < len(self._tasks) else None
+            self._tasks[place : place + 1] = [self._laid_out(place, rows[place], known)]
+        for heights in (self._blocks, self._lines):
+            heights.resize(len(rows))
+        for place in changed:
+            self._measure(place)
         return is_other
 
     def clear(self) -> bool:
-        """Lay everything out and draw it anew; that is always other."""
-        rows, self._rows, self._shapes = self._rows, Series[TaskRow](), []
+        """Draw everything anew; that is always other."""
         self._headings.clear()
         self._updates.clear()
-        self.take(rows)
         return True
 
     def lay_out(self, width: int) -> None:
         self._width = width
 
+    def measure(self, index: int, above: int, below: int) -> None:
+        """Every height is known."""
+
     def top(self, index: int) -> int:
         if index >= len(self):
-            return self._tops[-1]
-        place, offset = self._find(index)
-        if offset == 0:
-            return self._tops[place]
-        shape = self._shapes[place]
-        return self._tops[place] + shape.heading + offset - 1 + shape.tall.before(offset - 1)
+            return self._lines.top(len(self._tasks))
+        place = self._blocks.at(index)
+        task, offset = self._tasks[place], index - self._blocks.top(place)
+        return self._lines.top(place) + (offset and task.heading + task.updates.top(offset - 1))
 
     def at(self, line: int) -> int:
-        place = min(bisect_right(self._tops, line), len(self._shapes)) - 1
-        below = line - self._tops[place] - self._shapes[place].heading
+        place = self._lines.at(line)
+        below = line - self._lines.top(place) - self._tasks[place].heading
         if below < 0:
-            return self._starts[place]
-        return min(self._starts[place] + 1 + self._shapes[place].tall.at(below), len(self) - 1)
+            return self._blocks.top(place)
+        return min(
+            self._blocks.top(place) + 1 + self._tasks[place].updates.at(below), len(self) - 1
+        )
 
     def index_of(self, place: Place) -> int | None:
         """Return the update, else the one before it in its exchange, else the task's heading."""
         row = self._row_of.get(place.exchange, place.exchange)
         found = self._places.get(row)
-        if found is None or found >= len(self._shapes):
+        if found is None or found >= len(self._tasks) or self._tasks[found].row.exchange != row:
             return None
-        shape = self._shapes[found]
-        if shape.row.exchange != row:
-            return None
-        start, updates = self._starts[found], shape.row.updates
-        if shape.is_closed:
+        start, task = self._blocks.top(found), self._tasks[found]
+        if task.is_closed:
             return start
+        updates = task.row.updates
         after = bisect_right(updates, place.seq, key=lambda update: update.seq)
         for index in range(after - 1, max(-1, after - 1 - FARTHEST), -1):
             if updates[index].exchange == place.exchange:
@@ -298,50 +261,39 @@ class TaskPile:
     def touch(self, exchange: int) -> bool:
         """Lay out and draw the task that an exchange began anew; say whether it is here."""
         place = self._places.get(exchange)
-        if place is None or place >= len(self._shapes):
+        if place is None or place >= len(self._tasks):
             return False
-        shape = self._shapes[place]
-        shape.heading, shape.is_closed = 1 + self._more(shape.row), self._is_closed(shape.row)
+        task = self._tasks[place]
+        task.heading, task.is_closed = 1 + self._marks(task.row), self._is_closed(task.row)
         self._headings.clear()
-        self._stack(place)
+        self._measure(place)
         return True
 
     def heading_of(self, index: int) -> int:
         """Return the heading of the task that a block belongs to."""
-        return self._starts[self._find(index)[0]]
+        return self._blocks.top(self._blocks.at(index))
 
-    def _find(self, index: int) -> tuple[int, int]:
-        place = bisect_right(self._starts, index) - 1
-        return place, index - self._starts[place]
+    def _find(self, index: int) -> tuple[TaskLayout, int]:
+        """Return the task of a block, and which block of the task it is; its heading is 0."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        place = self._blocks.at(index)
+        return self._tasks[place], index - self._blocks.top(place)
 
-    def _shape(self, place: int, row: TaskRow, known: Shape | None) -> Shape:
-        """Return how `row` is laid out; of one that is known only what came since is looked at."""
+    def _measure(self, place: int) -> None:
+        self._blocks.set(place, self._tasks[place].blocks)
+        self._lines.set(place, self._tasks[place].lines)
+
+    def _laid_out(self, place: int, row: TaskRow, known: TaskLayout | None) -> TaskLayout:
+        """Return how `row` is laid out; of one that is known only what changed is looked at."""
+        is_known = known is not None and known.row.exchange == row.exchange
+        heights, before = Heights(), Series[Update]()
+        if known is not None and is_known:
+            heights, before = known.updates, known.row.updates
         self._places[row.exchange] = place
-        tall, first = Tall(), 0
-        if known is not None and _goes_on(known.row, row):
-            tall, first = known.tall, len(known.row.updates)
-        for index in range(first, len(row.updates)):
+        heights.resize(len(row.updates))
+        for index in row.updates.changes(before):
             update = row.updates[index]
-            tall.add(index, len(update.findings))
+            heights.set(index, 1 + len(update.findings))
             self._row_of[update.exchange] = row.exchange
-        return Shape(row, 1 + self._more(row), self._is_closed(row), tall)
-
-    def _stack(self, first: int) -> None:
-        """Place the tasks from the one at `first` on."""
-        del self._starts[first + 1 :]
-        del self._tops[first + 1 :]
-        for shape in self._shapes[first:]:
-            self._starts.append(self._starts[-1] + shape.blocks)
-            self._tops.append(self._tops[-1] + shape.lines)
-
-
-def _goes_on(before: TaskRow, row: TaskRow) -> bool:
-    """Say whether `row` is `before` with more updates, the others as tall as they were."""
-    if before.exchange != row.exchange or len(row.updates) < len(before.updates):
-        return False
-    for index in row.updates.changes(before.updates):
-        if index >= len(before.updates):
-            return True
-        if len(row.updates[index].findings) != len(before.updates[index].findings):
-            return False
-    return True
+        return TaskLayout(row, 1 + self._marks(row), self._is_closed(row), heights)

@@ -1,8 +1,9 @@
 """What went over the wire: every exchange in a list, the selected one byte for byte beside it."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import islice
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,7 +18,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.tui.drawing import styles
-from inspector.tui.drawing.block_list import Block, BlockList, Drawn, Line, ListPile, redraw
+from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.json_lines import body_lines
 from inspector.tui.drawing.safe_text import duration, safe_line, size
 from inspector.tui.drawing.styles import UNICODE
@@ -27,9 +28,13 @@ from inspector.views.persistent import Series
 from inspector.wire.findings import Severity
 
 _FIRST_REFUSAL = 400
-# A stream may have a hundred thousand frames; two pages of them are laid out at a time.
-PAGE = 20
+# What most frames take as indented JSON.
+TYPICAL_LINES = 20
 MOST_FINDINGS = 100
+
+
+# What an exchange is shown as; the exchange itself stands for its end.
+Part: TypeAlias = RequestSent | PushReceived | ResponseStarted | FrameReceived | Exchange
 
 
 class WirePanel(Horizontal):
@@ -45,17 +50,21 @@ class WirePanel(Horizontal):
         self.symbols = UNICODE
         self.is_pretty = True
         self._exchanges: Series[Exchange] = Series()
-        self._rows = ListPile(self._row, lambda exchange: exchange.id)
+        self._rows = ItemBlocks(self._row, lambda one: Place(one.id, one.request.seq))
         self._place: Place | None = None
-        self._drawn_parts: Drawn[RequestSent | PushReceived | ResponseStarted] = Drawn()
-        self._drawn_frames: Drawn[FrameReceived] = Drawn()
         self._shown: Exchange | None = None
+        self._parts: Series[Part] = Series()
+        self._drawn: ItemBlocks[Part] = ItemBlocks(
+            self._part, _place_of, wraps=True, guess=TYPICAL_LINES
+        )
 
     def compose(self) -> ComposeResult:
         listing = BlockList(wraps=False, id="exchanges", empty="Nothing sent yet.")
-        listing.pile = self._rows
+        listing.source = self._rows
         yield listing
-        yield BlockList(wraps=True, follows=False, id="bytes")
+        pane = BlockList(wraps=True, follows=False, id="bytes")
+        pane.source = self._drawn
+        yield pane
 
     def on_show(self) -> None:
         """Draw what came while there was nothing to see."""
@@ -76,8 +85,8 @@ class WirePanel(Horizontal):
         self._show_bytes(self._exchange_at(place))
 
     def redraw_all(self) -> None:
-        self._shown = None
         self.query_one("#exchanges", BlockList).refill(self._rows.clear)
+        self.query_one("#bytes", BlockList).refill(self._drawn.clear)
         self.show_exchanges(self._exchanges, self._place)
 
     def action_pretty(self) -> None:
@@ -92,47 +101,31 @@ class WirePanel(Horizontal):
 
     def _show_bytes(self, exchange: Exchange | None) -> None:
         pane = self.query_one("#bytes", BlockList)
-        before = None if self._shown is None else self._shown.id
-        is_same = exchange is not None and exchange.id == before
-        if not is_same:
-            self._drawn_parts, self._drawn_frames = Drawn(), Drawn()
-        self._shown = exchange
-        (pane.show if is_same else pane.open_at_start)(self._detail(exchange))
+        before, self._shown = self._shown, exchange
+        is_other = exchange is None or before is None or exchange.id != before.id
+        if is_other:
+            self._parts = Series()
+        ends: tuple[Part, ...] = ()
+        if exchange is not None:
+            self._parts = self._parts.extend(_more(exchange, len(self._parts)))
+            ends = (exchange,) if _end(exchange) else ()
+        pane.refill(lambda: self._drawn.take(self._parts, ends), from_start=is_other)
         if self._place is not None:
             pane.mark(self._place)
         self.border_subtitle = Content("p raw" if self.is_pretty else "p pretty")
 
-    def _detail(self, exchange: Exchange | None) -> list[Block]:
-        """Return request, response, each frame and the end; only what is new is drawn."""
-        if exchange is None:
-            return []
-        parts = [one for one in (exchange.request, exchange.response) if one is not None]
-        self._drawn_parts = redraw(
-            self._drawn_parts, parts, lambda part: self._part(exchange, part)
-        )
-        first = self._first_frame(exchange)
-        self._drawn_frames = redraw(
-            self._drawn_frames,
-            exchange.frames[first : first + 2 * PAGE],
-            lambda frame: _frame(exchange, frame, is_pretty=self.is_pretty),
-        )
-        skipped = [_skipped(first)] if first else []
-        return [*self._drawn_parts.blocks, *skipped, *self._drawn_frames.blocks, *_end(exchange)]
-
-    def _first_frame(self, exchange: Exchange) -> int:
-        """Return where the two pages of frames begin of which the selected one is in the second."""
-        frames = exchange.frames
-        index = len(frames) - 1
-        if self._place is not None and self._place.exchange == exchange.id:
-            index = bisect_right(frames, self._place.seq, key=lambda frame: frame.seq) - 1
-        return max(0, index // PAGE - 1) * PAGE
-
-    def _part(
-        self, exchange: Exchange, part: RequestSent | PushReceived | ResponseStarted
-    ) -> Block:
-        if isinstance(part, ResponseStarted):
-            return _response(exchange, part)
-        return _request(exchange, is_pretty=self.is_pretty)
+    def _part(self, part: Part) -> Block:
+        exchange = self._shown
+        assert exchange is not None
+        match part:
+            case Exchange():
+                return Block(Place(part.id, part.request.seq), tuple(_end(part)))
+            case FrameReceived():
+                return _frame(exchange, part, is_pretty=self.is_pretty)
+            case ResponseStarted():
+                return _response(exchange, part)
+            case RequestSent() | PushReceived():
+                return _request(exchange, is_pretty=self.is_pretty)
 
     def _row(self, exchange: Exchange) -> Block:
         request = exchange.request
@@ -140,6 +133,19 @@ class WirePanel(Horizontal):
         text = Content.assemble((f"{exchange.id:>3} ", styles.DIM), safe_line(name))
         tail = Content.assemble(_outcome(exchange), *_marks(exchange, self.symbols.warning))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
+
+
+def _place_of(part: Part) -> Place | None:
+    if isinstance(part, Exchange):
+        return None if part.failure is None else Place(part.id, part.failure.seq)
+    return Place(part.exchange, part.seq)
+
+
+def _more(exchange: Exchange, shown: int) -> Iterator[Part]:
+    """Yield request, response and frames of `exchange` beyond the first `shown` of them."""
+    parts = [one for one in (exchange.request, exchange.response) if one is not None]
+    yield from parts[shown:]
+    yield from exchange.frames[max(0, shown - len(parts)) :]
 
 
 def _outcome(exchange: Exchange) -> Content:
@@ -166,11 +172,6 @@ def _marks(exchange: Exchange, warning: str) -> list[tuple[str, str]]:
     if worst is None or worst is Severity.HINT:
         return [("  ", styles.PLAIN)]
     return [(f" {warning}", styles.BAD if worst is Severity.ERROR else styles.WARN)]
-
-
-def _skipped(count: int) -> Block:
-    text = f"… {count} frames before these: select an update in the timeline to see its own"
-    return Block(None, (Line(Content.styled(text, styles.DIM)),))
 
 
 def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
@@ -204,7 +205,8 @@ def _frame(exchange: Exchange, frame: FrameReceived, *, is_pretty: bool) -> Bloc
     return Block(Place(exchange.id, frame.seq), tuple(lines))
 
 
-def _end(exchange: Exchange) -> list[Block]:
+def _end(exchange: Exchange) -> list[Line]:
+    """Return how `exchange` ended, and what was odd; nothing as long as there is neither."""
     lines: list[Line] = []
     if exchange.failure is not None:
         text = f"✗ {exchange.failure.kind.value}: {safe_line(exchange.failure.message)}"
@@ -225,8 +227,7 @@ def _end(exchange: Exchange) -> list[Block]:
     if len(exchange.findings) > MOST_FINDINGS:
         more = f"… {len(exchange.findings) - MOST_FINDINGS} more findings"
         lines.append(Line(Content.styled(more, styles.DIM)))
-    seq = exchange.failure.seq if exchange.failure is not None else exchange.request.seq
-    return [Block(Place(exchange.id, seq), tuple(lines))] if lines else []
+    return lines
 
 
 def _headers(headers: tuple[tuple[str, str], ...]) -> list[Line]:

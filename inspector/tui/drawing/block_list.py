@@ -1,11 +1,12 @@
 """A list of blocks that draws only the lines in sight, whatever its length."""
 
+import operator
 import re
+import sys
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, Generic, Protocol, TypeVar, overload
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rich.segment import Segment
 from textual import events
@@ -25,10 +26,10 @@ from inspector.views.persistent import Series
 # where a line must be broken, or wrapping would trim it
 _BREAKS = re.compile(r"[\n\t]|\s$")
 T = TypeVar("T")
-# Blocks drawn lately that a pile keeps; a screen is a few dozen.
+# Blocks drawn lately that are kept; a screen is a few dozen.
 MOST_KEPT = 1000
-PAGE = 100
-PAGES = 3
+# Lists no longer than this are measured at once.
+FEW = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +63,6 @@ class Block:
         return "\n".join(
             f"{line.text.plain}{tail}" for line, tail in zip(self.lines, tails, strict=True)
         )
-
-
-def common_prefix(old: Sequence[Block], new: Sequence[Block]) -> int:
-    for index, (one, other) in enumerate(zip(old, new, strict=False)):
-        if one is not other:
-            return index
-    return min(len(old), len(new))
-
-
-def nearest(blocks: Sequence[Block], place: Place) -> int | None:
-    """Return the block of `place`, else the last before it in its exchange, else the first."""
-    found: int | None = None
-    for index, block in enumerate(blocks):
-        if block.place is None or block.place.exchange != place.exchange:
-            continue
-        if found is None or block.place.seq <= place.seq:
-            found = index
-    return found
 
 
 def passing(blocks: Sequence[Block], text: str) -> list[Block]:
@@ -125,93 +108,71 @@ def _indented(text: Content, indent: int) -> Content:
     return text.pad_left(indent) if indent else text
 
 
-class Pile(Protocol):
-    """Blocks are counted from 0, lines likewise; `width` is that of the list."""
+class Heights:
+    """How many lines each of many blocks takes; one that was not measured counts as `guess`.
 
-    def __len__(self) -> int: ...
+    A Fenwick tree of what they take beyond the guess: to set a height, and to find the first line
+    of a block or the block of a line, costs the logarithm of their number.
+    """
 
-    def __getitem__(self, index: int) -> Block: ...
+    __slots__ = ("_guess", "_lines", "_tree")
+
+    def __init__(self, guess: int = 1) -> None:
+        self._guess = guess
+        self._lines: list[int | None] = []
+        self._tree = [0]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, index: int) -> int | None:
+        """Return the height of a block; None: it was not measured."""
+        return self._lines[index]
+
+    def resize(self, count: int) -> None:
+        """Keep the first `count` blocks, and add what is missing, not measured."""
+        del self._lines[count:]
+        del self._tree[count + 1 :]
+        for node in range(len(self._tree), count + 1):
+            extra, child = 0, node - 1
+            while child > node & (node - 1):
+                extra += self._tree[child]
+                child &= child - 1
+            self._lines.append(None)
+            self._tree.append(extra)
+
+    def set(self, index: int, lines: int | None) -> None:
+        before = self._lines[index]
+        self._lines[index] = lines
+        more = self._beyond_guess(lines) - self._beyond_guess(before)
+        node = index + 1
+        while more and node < len(self._tree):
+            self._tree[node] += more
+            node += node & -node
 
     def top(self, index: int) -> int:
         """Return the first line of a block; of the one after the last, how many lines there are."""
-        ...
+        lines, node = self._guess * index, index
+        while node:
+            lines += self._tree[node]
+            node &= node - 1
+        return lines
 
     def at(self, line: int) -> int:
-        """Return the block that `line` belongs to."""
-        ...
+        """Return the block that `line` belongs to; the last one beyond the end."""
+        block, step = 0, 1 << len(self._lines).bit_length()
+        while step := step >> 1:
+            after = block + step
+            if after < len(self._tree) and self._tree[after] + self._guess * step <= line:
+                block, line = after, line - self._tree[after] - self._guess * step
+        return min(block, len(self._lines) - 1)
 
-    def index_of(self, place: Place) -> int | None:
-        """Return the block nearest to `place`."""
-        ...
-
-    def lines(self, index: int) -> Sequence[Content]:
-        """Return the block as drawn."""
-        ...
-
-    def lay_out(self, width: int) -> None:
-        """Draw for another width."""
-        ...
+    def _beyond_guess(self, lines: int | None) -> int:
+        return 0 if lines is None else lines - self._guess
 
 
-class LaidOut:
-    """Blocks that are all at hand, as a panel of a page or two has them; they may wrap."""
-
-    def __init__(self, *, wraps: bool) -> None:
-        self.wraps = wraps
-        self._width = 8
-        self._blocks: Sequence[Block] = ()
-        self._tops: list[int] = [0]
-        self._drawn: dict[int, Sequence[Content]] = {}
-
-    def __len__(self) -> int:
-        return len(self._blocks)
-
-    def __getitem__(self, index: int) -> Block:
-        return self._blocks[index]
-
-    def take(self, blocks: Sequence[Block]) -> bool:
-        """Hold `blocks`, and say whether they are others; those that stayed are not drawn again."""
-        kept = common_prefix(self._blocks, blocks)
-        if kept == len(self._blocks) == len(blocks):
-            return False
-        self._blocks = blocks
-        self._place(kept)
-        return True
-
-    def lay_out(self, width: int) -> None:
-        self._width = width
-        self._place(0)
-
-    def top(self, index: int) -> int:
-        return self._tops[index]
-
-    def at(self, line: int) -> int:
-        return min(bisect_right(self._tops, line), len(self._blocks)) - 1
-
-    def index_of(self, place: Place) -> int | None:
-        return nearest(self._blocks, place)
-
-    def lines(self, index: int) -> Sequence[Content]:
-        if index not in self._drawn:
-            lines = self._blocks[index].lines
-            self._drawn[index] = [
-                drawn for line in lines for drawn in lay_out(line, self._width, self.wraps)
-            ]
-        return self._drawn[index]
-
-    def _place(self, kept: int) -> None:
-        """Place the blocks from `kept` on; wrapping ones are drawn to know their height."""
-        del self._tops[kept + 1 :]
-        for index in [index for index in self._drawn if index >= kept]:
-            del self._drawn[index]
-        top = self._tops[-1]
-        for index in range(kept, len(self._blocks)):
-            top += len(self.lines(index)) if self.wraps else len(self._blocks[index].lines)
-            self._tops.append(top)
-
-
-class Kept(Generic[T]):
-    """Blocks drawn when they are looked at, kept while the item stays the very same."""
+class BlockCache(Generic[T]):
+    """The blocks looked at lately, as long as their items stay the very same."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[T, Block]] = {}
@@ -230,105 +191,192 @@ class Kept(Generic[T]):
         self._known.clear()
 
 
-class ListPile(Generic[T]):
-    """A line for each item of a series, drawn when it comes into sight."""
+class BlockSource(Protocol):
+    """What a list shows. Blocks are counted from 0, lines likewise."""
 
-    def __init__(self, draw: Callable[[T], Block], exchange_of: Callable[[T], int]) -> None:
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Block: ...
+
+    def top(self, index: int) -> int:
+        """Return the first line of a block; of the one after the last, how many lines there are."""
+        ...
+
+    def at(self, line: int) -> int:
+        """Return the block that `line` belongs to."""
+        ...
+
+    def index_of(self, place: Place) -> int | None:
+        """Return the block of `place`, else the nearest before it in its exchange."""
+        ...
+
+    def lines(self, index: int) -> Sequence[Content]:
+        """Return the block as drawn."""
+        ...
+
+    def measure(self, index: int, above: int, below: int) -> None:
+        """Find out the heights of a block and of `above` and `below` lines around it."""
+        ...
+
+    def lay_out(self, width: int) -> None:
+        """Draw for another width."""
+        ...
+
+
+class ItemBlocks(Generic[T]):
+    """A block for each item, drawn, wrapped and measured when it comes into sight.
+
+    Items of an exchange stand in the order of their places.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[[T], Block],
+        place_of: Callable[[T], Place | None],
+        *,
+        wraps: bool = False,
+        guess: int = 1,
+    ) -> None:
         self._draw = draw
-        self._exchange_of = exchange_of
+        self._place_of = place_of
+        self._wraps = wraps
         self._width = 8
-        self._items: Series[T] = Series()
-        self._places: dict[int, int] = {}
-        self._kept: Kept[T] = Kept()
+        self._items: Sequence[T] = ()
+        self._tail: Sequence[T] = ()
+        self._heights = Heights(guess)
+        self._blocks: BlockCache[T] = BlockCache()
+        self._drawn: dict[int, tuple[Block, Sequence[Content]]] = {}
+        # by exchange, where its items stand; those of the first `_placed` items
+        self._places: dict[int, list[int]] = {}
+        self._placed = 0
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._items) + len(self._tail)
 
-    @overload
-    def __getitem__(self, index: int) -> Block: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Block]: ...
-    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        return self._kept.block((place, 0), self._items[place], self._draw)
+    def __getitem__(self, index: int) -> Block:
+        index = index + len(self) if index < 0 else index
+        return self._blocks.block((index, 0), self._item(index), self._draw)
 
-    def take(self, items: Series[T]) -> bool:
-        """Hold `items`, and say whether they are others; costs what has changed."""
-        changed = [*items.changes(self._items)]
-        is_other = bool(changed) or len(items) != len(self._items)
-        for place in changed:
-            self._places[self._exchange_of(items[place])] = place
-        self._items = items
-        return is_other
+    def take(self, items: Sequence[T], tail: Sequence[T] = ()) -> bool:
+        """Hold `items`, and `tail` below; say whether they are others. Costs what has changed."""
+        changed = [*_changes(self._items, items)]
+        is_same_length = len(items) == len(self._items)
+        if is_same_length and not changed and _is_same(self._tail, tail):
+            return False
+        if not all(map(self._has_stayed, changed, (items[index] for index in changed))):
+            self._placed = 0
+        self._placed = self._placed if self._placed <= len(items) else 0
+        self._heights.resize(min(len(self._items), len(items)))
+        for index in changed:
+            if index < len(self._heights):
+                self._heights.set(index, None)
+        self._items, self._tail = items, tail
+        self._heights.resize(len(self))
+        self._measure_few()
+        return True
 
     def clear(self) -> bool:
         """Draw everything anew; that is always other."""
-        self._kept.clear()
+        self._blocks.clear()
+        self._drawn.clear()
+        self._heights.resize(0)
+        self._heights.resize(len(self))
+        self._measure_few()
         return True
 
     def lay_out(self, width: int) -> None:
         self._width = width
+        self._drawn.clear()
+        if self._wraps:
+            self._heights.resize(0)
+            self._heights.resize(len(self))
+            self._measure_few()
 
     def top(self, index: int) -> int:
-        return index
+        return self._heights.top(index)
 
     def at(self, line: int) -> int:
-        return min(line, len(self) - 1)
+        return self._heights.at(line)
 
     def index_of(self, place: Place) -> int | None:
-        found = self._places.get(place.exchange)
-        if found is None or found >= len(self):
+        """Return the block of `place`, else the last before it in its exchange, else its first."""
+        for index in range(len(self) - 1, len(self._items) - 1, -1):
+            last = self._place_of(self._item(index))
+            if last is not None and last.exchange == place.exchange and last.seq <= place.seq:
+                return index
+        found = self._indices().get(place.exchange)
+        if found is None:
             return None
-        return found if self._exchange_of(self._items[found]) == place.exchange else None
+        return found[max(0, bisect_right(found, place.seq, key=self._seq) - 1)]
 
     def lines(self, index: int) -> Sequence[Content]:
-        return [lay_out(line, self._width, wraps=False)[0] for line in self[index].lines]
+        block, known = self[index], self._drawn.get(index)
+        if known is not None and known[0] is block:
+            return known[1]
+        if len(self._drawn) >= MOST_KEPT:
+            self._drawn.clear()
+        drawn = [part for line in block.lines for part in lay_out(line, self._width, self._wraps)]
+        self._drawn[index] = (block, drawn)
+        return drawn
+
+    def measure(self, index: int, above: int, below: int) -> None:
+        for place in range(index - 1, -1, -1):
+            if above <= 0:
+                break
+            above -= self._height(place)
+        for place in range(index, len(self)):
+            below -= self._height(place)
+            if below < 0:
+                break
+
+    def _measure_few(self) -> None:
+        """Measure all of a short list, whose scroll bar is then right at once."""
+        if len(self) <= FEW:
+            self.measure(0, 0, sys.maxsize)
+
+    def _height(self, index: int) -> int:
+        height = self._heights[index]
+        if height is None:
+            height = len(self.lines(index))
+            self._heights.set(index, height)
+        return height
+
+    def _item(self, index: int) -> T:
+        count = len(self._items)
+        return self._items[index] if index < count else self._tail[index - count]
+
+    def _seq(self, index: int) -> int:
+        place = self._place_of(self._items[index])
+        return 0 if place is None else place.seq
+
+    def _has_stayed(self, index: int, item: T) -> bool:
+        """Say whether the item at `index` was not looked for yet, or has the place of `item`."""
+        return index >= self._placed or self._place_of(self._items[index]) == self._place_of(item)
+
+    def _indices(self) -> dict[int, list[int]]:
+        """Return where the items of each exchange stand."""
+        if not self._placed:
+            self._places.clear()
+        for index in range(self._placed, len(self._items)):
+            place = self._place_of(self._items[index])
+            if place is not None:
+                self._places.setdefault(place.exchange, []).append(index)
+        self._placed = len(self._items)
+        return self._places
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn(Generic[T]):
-    """`blocks[i]` are those of `items[i]`."""
-
-    items: Sequence[T] = ()
-    blocks: tuple[Block, ...] = ()
-
-
-def redraw(before: Drawn[T], items: Sequence[T], draw: Callable[[T], Block]) -> Drawn[T]:
-    """Return the blocks of `items`, keeping those of items that are the same object as before."""
-    kept = 0
-    for one, other in zip(before.items, items, strict=False):
+def _changes(before: Sequence[T], after: Sequence[T]) -> Iterable[int]:
+    """Return where `after` has another object than `before`, if only it has grown at its end."""
+    if isinstance(before, Series) and isinstance(after, Series):
+        return after.changes(before)
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
         if one is not other:
-            break
-        kept += 1
-    fresh = tuple(draw(item) for item in items[kept:])
-    return Drawn(items, before.blocks[:kept] + fresh)
+            return range(index, len(after))
+    return range(min(len(before), len(after)), len(after))
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The items from `first` on, as many as fit into PAGES pages."""
-
-    first: int = 0
-
-    @property
-    def end(self) -> int:
-        return self.first + PAGES * PAGE
-
-    def around(self, index: int) -> "Window":
-        """Return this window while `index` is in it, else one with `index` in its middle page."""
-        if self.first <= index < self.end:
-            return self
-        return Window(max(0, index // PAGE - 1) * PAGE)
-
-
-@lru_cache(maxsize=2)
-def left_out(count: int, what: str) -> tuple[Block, ...]:
-    """Return a line that says how many are not shown, the same for the same; nothing for none."""
-    if count <= 0:
-        return ()
-    return (Block(None, (Line(Content.styled(f"… {count} {what}", styles.DIM)),)),)
+def _is_same(before: Sequence[object], after: Sequence[object]) -> bool:
+    return len(before) == len(after) and all(map(operator.is_, before, after))
 
 
 class BlockList(ScrollView, can_focus=True):
@@ -362,8 +410,10 @@ class BlockList(ScrollView, can_focus=True):
         self.auto_links = False
         self.follows = follows
         self.empty = empty
-        self._laid_out = LaidOut(wraps=wraps)
-        self.pile: Pile = self._laid_out
+        self._own: ItemBlocks[Block] = ItemBlocks(
+            lambda block: block, lambda block: block.place, wraps=wraps
+        )
+        self.source: BlockSource = self._own
         self._styles: dict[str, Style] = {}
         self._seen = 0
         self._fresh: int = 0
@@ -371,52 +421,56 @@ class BlockList(ScrollView, can_focus=True):
     @property
     def blocks(self) -> Sequence[Block]:
         """Return every block, drawn."""
-        return [self.pile[index] for index in range(len(self.pile))]
+        return [self.source[index] for index in range(len(self.source))]
 
     @property
     def is_at_end(self) -> bool:
-        return self.cursor >= len(self.pile) - 1
+        return self.cursor >= len(self.source) - 1
 
     @property
     def current(self) -> Block | None:
-        return self.pile[self.cursor] if 0 <= self.cursor < len(self.pile) else None
+        return self.source[self.cursor] if 0 <= self.cursor < len(self.source) else None
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Draw `blocks`; those that stand where they stood are not laid out again."""
-        self.refill(lambda: self._laid_out.take(blocks))
-
-    def refill(self, change: Callable[[], bool]) -> None:
-        """Draw what the pile holds after `change`, which says whether that is other."""
-        follows = self.follows and self.is_at_end and self._is_scrolled_to_end()
-        if not change():
-            return
-        self._measure()
-        if follows:
-            self.cursor = len(self.pile) - 1
-            self._follow()
-        elif self.cursor >= len(self.pile):
-            self.cursor = len(self.pile) - 1
-        self._tell_news()
-        self.refresh()
+        self.refill(lambda: self._own.take(blocks))
 
     def open_at_start(self, blocks: Sequence[Block]) -> None:
         """Draw other blocks, from their beginning."""
-        self.show(blocks)
-        self.cursor = 0 if blocks else -1
-        self.scroll_home(animate=False, immediate=True)
+        self.refill(lambda: self._own.take(blocks), from_start=True)
+
+    def refill(self, change: Callable[[], bool], *, from_start: bool = False) -> None:
+        """Draw what the source holds after `change`, which says whether that is other."""
+        follows = self.follows and self.is_at_end and self._is_scrolled_to_end()
+        block, above = self._first_in_sight()
+        if not change():
+            return
+        count = len(self.source)
+        if from_start:
+            self.cursor = 0 if count else -1
+            self._settle(0, 0)
+        elif follows:
+            self.cursor = count - 1
+            self._follow()
+        else:
+            self.cursor = min(self.cursor, count - 1)
+            self._settle(block, above)
+        self._tell_news()
+        self.refresh()
 
     def mark(self, place: Place | None) -> None:
         """Bring the cursor to the block nearest to `place`; None is the end."""
-        index = len(self.pile) - 1 if place is None else self.pile.index_of(place)
+        index = len(self.source) - 1 if place is None else self.source.index_of(place)
         if index is not None and index != self.cursor:
             self.cursor = index
             self._bring_into_sight()
             self._tell_news()
 
     def relay(self) -> None:
-        """Lay everything out again, as after a change of width or symbols."""
-        self.pile.lay_out(max(8, self.scrollable_content_region.width - 1))
-        self._measure()
+        """Lay everything out again, as after a change of width."""
+        block, _ = self._first_in_sight()
+        self.source.lay_out(max(8, self.scrollable_content_region.width - 1))
+        self._settle(block, 0)
         self.refresh()
 
     def watch_cursor(self) -> None:
@@ -437,39 +491,40 @@ class BlockList(ScrollView, can_focus=True):
         self.go(self.cursor + by)
 
     def action_page(self, by: int) -> None:
-        line = self.pile.top(max(0, self.cursor)) if len(self.pile) else 0
+        line = self.source.top(max(0, self.cursor)) if len(self.source) else 0
         wanted = line + by * max(1, self.scrollable_content_region.height - 1)
-        self.go(self.pile.at(max(0, wanted)) if len(self.pile) else 0)
+        self.go(self.source.at(max(0, wanted)) if len(self.source) else 0)
 
     def action_move_to_start(self) -> None:
         self.go(0)
 
     def action_move_to_end(self) -> None:
-        self.go(len(self.pile) - 1)
+        self.go(len(self.source) - 1)
 
     def on_click(self, event: events.Click) -> None:
         line = event.get_content_offset(self)
-        if line is not None and len(self.pile):
-            self.go(self.pile.at(self.scroll_offset.y + line.y))
+        if line is not None and len(self.source):
+            self.go(self.source.at(self.scroll_offset.y + line.y))
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         line = y + self.scroll_offset.y
         base = self.visual_style
-        if line >= self.pile.top(len(self.pile)):
-            text = Content.styled(self.empty if not len(self.pile) and y == 0 else "", styles.DIM)
+        if line >= self.source.top(len(self.source)):
+            text = Content.styled(self.empty if not len(self.source) and y == 0 else "", styles.DIM)
             return self._strip(Content(" ") + text, base, width)
-        index = self.pile.at(line)
+        index = self.source.at(line)
         is_marked = index == self.cursor and self._shows_cursor(index)
         if is_marked:
             base = self.get_visual_style("blocks--cursor")
         edge = Content.styled("▌", styles.KEY) if is_marked else Content(" ")
-        drawn = self.pile.lines(index)[line - self.pile.top(index)]
-        return self._strip(edge + drawn, base, width)
+        lines = self.source.lines(index)[line - self.source.top(index) :]
+        # after a resize a block may be drawn that is not measured yet
+        return self._strip(edge + lines[0] if lines else edge, base, width)
 
     def _shows_cursor(self, index: int) -> bool:
         """Say whether the cursor is worth a mark: a place that other panels mark too, or focus."""
-        return len(self.pile) > 1 and (self.has_focus or self.pile[index].place is not None)
+        return len(self.source) > 1 and (self.has_focus or self.source[index].place is not None)
 
     def _strip(self, content: Content, base: Style, width: int) -> Strip:
         segments = [
@@ -486,12 +541,33 @@ class BlockList(ScrollView, can_focus=True):
             self._styles[style] = parse_style(style)
         return self._styles[style]
 
-    def _measure(self) -> None:
-        height = self.pile.top(len(self.pile))
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._settle(*self._first_in_sight())
+
+    def _first_in_sight(self) -> tuple[int, int]:
+        """Return the first block in sight, and how many of its lines are above."""
+        if not len(self.source):
+            return 0, 0
+        block = self.source.at(self.scroll_offset.y)
+        return block, self.scroll_offset.y - self.source.top(block)
+
+    def _settle(self, block: int, above: int) -> None:
+        """Measure what is in sight and a page around it; `above` lines of `block` are above that.
+
+        So nothing jumps when a block turns out to be higher than it was taken for.
+        """
+        count, page = len(self.source), max(1, self.scrollable_content_region.height)
+        if count:
+            self.source.measure(min(block, count - 1), page, above + 2 * page)
+        height = self.source.top(count)
         self.virtual_size = Size(self.scrollable_content_region.width, height)
+        line = self.source.top(min(block, count)) + above
+        if line != self.scroll_offset.y:
+            self.scroll_target_y = self.scroll_y = line
 
     def _follow(self) -> None:
-        self.scroll_end(animate=False, immediate=True)
+        self._settle(len(self.source), 0)
         # the scroll bar's coming or going may still change how lines wrap
         self.call_after_refresh(self.scroll_end, animate=False, immediate=True)
 
@@ -500,25 +576,29 @@ class BlockList(ScrollView, can_focus=True):
 
     def go(self, index: int) -> None:
         """Bring the cursor to a block and into sight; beyond the ends, to the nearest."""
-        if not len(self.pile):
+        if not len(self.source):
             return
-        self.cursor = min(max(index, 0), len(self.pile) - 1)
+        self.cursor = min(max(index, 0), len(self.source) - 1)
         self._bring_into_sight()
         self._tell_news()
-        place = self.pile[self.cursor].place
+        place = self.source[self.cursor].place
         if place is not None:
             self.post_message(Picked(place, self.is_at_end))
 
     def _bring_into_sight(self) -> None:
-        top, bottom = self.pile.top(self.cursor), self.pile.top(self.cursor + 1)
+        block, above = self._first_in_sight()
+        page = self.scrollable_content_region.height
+        self.source.measure(self.cursor, page, page)
+        self._settle(block, above)
+        top, bottom = self.source.top(self.cursor), self.source.top(self.cursor + 1)
         self.scroll_to_region(
             Region(0, top, 1, bottom - top), animate=False, immediate=True, x_axis=False
         )
 
     def _tell_news(self) -> None:
-        if self.is_at_end or self.pile[len(self.pile) - 1].place is None:
-            self._seen = len(self.pile)
-        fresh = max(0, len(self.pile) - self._seen)
+        if self.is_at_end or self.source[len(self.source) - 1].place is None:
+            self._seen = len(self.source)
+        fresh = max(0, len(self.source) - self._seen)
         if fresh != self._fresh:
             self._fresh = fresh
             self.border_subtitle = Content(f"{fresh} new · End") if fresh else Content("")

@@ -151,7 +151,7 @@ async def test_reply_of_another_shape_is_told_and_the_bytes_are_there(
         assert_clean(pilot)
         assert reply in raw_of_last(pilot)
         pane = pilot.app.screen.query_one("#bytes", BlockList)
-        assert len(pane.pile) > 1
+        assert len(pane.source) > 1
 
 
 async def test_body_of_fifty_megabytes_is_cut_off_with_a_word(
@@ -221,9 +221,9 @@ async def test_keys_are_answered_during_a_burst_and_nothing_is_lost(
         workspace = pilot.app.screen
         assert isinstance(workspace, Workspace)
         assert len(workspace.board.tasks[-1].updates) == count
-        assert len(workspace.query_one(TimelinePanel).pile) == count + 1
+        assert len(workspace.query_one(TimelinePanel).source) == count + 1
 
 
 def blocks(pilot: Pilot[int], panel: type[BlockList]) -> list[Block]:
-    pile = pilot.app.screen.query_one(panel).pile
+    pile = pilot.app.screen.query_one(panel).source
     return [pile[index] for index in range(len(pile))]

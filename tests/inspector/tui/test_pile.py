@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from inspector.core.entries import Channel
-from inspector.tui.drawing.block_list import Block, Line, ListPile, Pile
+from inspector.tui.drawing.block_list import Block, BlockSource, ItemBlocks, Line
 from inspector.tui.messages import Place
-from inspector.tui.timeline_panel import TaskPile
+from inspector.tui.timeline_panel import TaskBlocks
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Finding, Severity
@@ -35,10 +35,10 @@ class Drawing:
         self.drawn = 0
         self.closed: set[int] = set()
         self.marked: set[int] = set()
-        self.pile = TaskPile(
+        self.pile = TaskBlocks(
             heading=self.heading,
             row=self.row,
-            more=lambda task: int(task.exchange in self.marked),
+            marks=lambda task: int(task.exchange in self.marked),
             is_closed=lambda task: task.exchange in self.closed,
         )
 
@@ -67,7 +67,7 @@ class Drawing:
         ]
 
 
-def check(pile: Pile, expected: list[Block]) -> None:
+def check(pile: BlockSource, expected: list[Block]) -> None:
     """`pile` is what laying out `expected` one below the other gives."""
     heights = [len(block.lines) for block in expected]
     tops = [0, *accumulate(heights)]
@@ -148,7 +148,9 @@ def test_a_place_of_no_task_is_nowhere() -> None:
 
 @given(st.lists(st.integers(1, 9), unique=True), st.lists(st.integers(10, 20), unique=True))
 def test_a_list_has_a_line_for_each_item(items: list[int], others: list[int]) -> None:
-    pile = ListPile[int](lambda one: Block(Place(one, 0), (Line(Content(str(one))),)), lambda x: x)
+    pile = ItemBlocks[int](
+        lambda one: Block(Place(one, 0), (Line(Content(str(one))),)), lambda one: Place(one, 0)
+    )
     assert pile.take(Series(items)) is bool(items)
     assert pile.take(Series(items + others)) is bool(others)
     check(pile, [Block(Place(one, 0), (Line(Content("")),)) for one in items + others])
