@@ -468,9 +468,9 @@ class BlockList(ScrollView, can_focus=True):
 
     def relay(self) -> None:
         """Lay everything out again, as after a change of width."""
-        block, _ = self._first_in_sight()
+        block, above = self._first_in_sight()
         self.source.lay_out(max(8, self.scrollable_content_region.width - 1))
-        self._settle(block, 0)
+        self._settle(block, above)
         self.refresh()
 
     def watch_cursor(self) -> None:
@@ -544,6 +544,11 @@ class BlockList(ScrollView, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self._settle(*self._first_in_sight())
+
+    def watch_show_vertical_scrollbar(self, shows: bool) -> None:
+        if shows:
+            # Textual sets it only where the list scrolls from then on
+            self.vertical_scrollbar.position = self.scroll_y
 
     def _first_in_sight(self) -> tuple[int, int]:
         """Return the first block in sight, and how many of its lines are above."""
