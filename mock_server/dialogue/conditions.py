@@ -68,7 +68,7 @@ def _what_has_no_order(source: str, document: Document) -> str:
 
 def can_start(flow: Flow, slots: Mapping[str, Json]) -> bool:
     """Whether the flow's guard holds; one that cannot be evaluated does not."""
-    return not why_closed(flow, slots)
+    return flow.guard is None or not why_closed(flow, slots)
 
 
 def why_closed(flow: Flow, slots: Mapping[str, Json]) -> str:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from mock_server.dialogue.assistant import Assistant, FlowIndex
 from mock_server.dialogue.conditions import can_start
-from mock_server.dialogue.lexicon import GENERIC_VERBS, content_words
+from mock_server.dialogue.lexicon import GENERIC_VERBS, REMEMBERED_SENTENCES, content_words
 from mock_server.dialogue.model import Json
 from mock_server.records import record
 
@@ -18,6 +20,9 @@ DESCRIPTION_WORD = 0.6
 MAX_WISH = 1000
 
 NO_FLOWS: frozenset[str] = frozenset()
+# A name, an amount or a quotation belongs to no flow. A text without a digit is searched faster.
+DIGIT = re.compile(r"\d")
+SIGN = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\"[^\"]*\"")
 VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
 
 
@@ -31,23 +36,8 @@ class FlowMatch:
     named: frozenset[str]
 
 
-@record
-class _Heard:
-    """A word of the sentence, its share of the weight, and the flows that have it."""
-
-    word: str
-    share: float
-    named: frozenset[str]
-    described: frozenset[str]
-
-    @property
-    def flow_ids(self) -> frozenset[str]:
-        return self.named | self.described
-
-    @property
-    def most(self) -> float:
-        """The most that the word can add to a flow's score."""
-        return self.share * (1.0 if self.named else DESCRIPTION_WORD)
+_Heard: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
+"""How many flows have a word, the word, its share of the weight, and the flows by name and text."""
 
 
 def rank(
@@ -60,25 +50,46 @@ def rank(
     """
     if len(text) > MAX_WISH:
         return ()
-    heard = _heard(content_words(VALUE.sub(" ", text)), index)
+    heard = _heard(_words(text), index)
     matches: dict[str, FlowMatch] = {}
     top = 0.0
-    for place, word in enumerate(heard):
-        if sum(other.most for other in heard[place:]) < top - TIE:
+    rest = sum([_most(word) for word in heard])
+    for word in heard:
+        if rest < top - TIE:
             break
-        for flow_id in word.flow_ids - matches.keys():
+        rest -= _most(word)
+        _, _, _, named, described = word
+        for flow_id in named | described:
+            if flow_id in matches:
+                continue
             match = matches[flow_id] = _match(flow_id, heard)
             if match.score >= max(ENOUGH, top) and _is_telling(match) and is_open(flow_id):
                 top = match.score
+    if len(matches) <= 1:
+        return tuple(matches.values())
     order = index.order
     return tuple(sorted(matches.values(), key=lambda match: (-match.score, order[match.flow_id])))
+
+
+@lru_cache(REMEMBERED_SENTENCES)  # 9 % of a turn, where the same is said again
+def _words(text: str) -> tuple[str, ...]:
+    values = VALUE if DIGIT.search(text) else SIGN
+    return content_words(values.sub(" ", text))
+
+
+def _most(word: _Heard) -> float:
+    """The most that the word can add to a flow's score."""
+    _, _, share, named, _ = word
+    return share if named else share * DESCRIPTION_WORD
 
 
 def best(matches: Sequence[FlowMatch]) -> tuple[FlowMatch, ...]:
     """The matches that are good enough and as good as the best: one, or several that tie."""
     telling = [match for match in matches if _is_telling(match)]
-    top = telling[0].score if telling else 0.0
-    return tuple(m for m in telling if m.score >= max(ENOUGH, top - TIE))
+    if not telling:
+        return ()
+    least = max(ENOUGH, telling[0].score - TIE)
+    return tuple([match for match in telling if match.score >= least])
 
 
 def _is_telling(match: FlowMatch) -> bool:
@@ -96,21 +107,27 @@ def _heard(words: Sequence[str], index: FlowIndex) -> list[_Heard]:
         named = _flows(spellings, index.named)
         described = _flows(spellings, index.described)
         if named or described:
-            heard.append(_Heard(word, weight / total, named, described))
-    return sorted(heard, key=lambda one: (len(one.named) + len(one.described), one.word))
+            heard.append((len(named) + len(described), word, weight / total, named, described))
+    heard.sort()
+    return heard
 
 
-def _flows(words: Iterable[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    sets = [postings[word] for word in words if word in postings]
-    return sets[0] if len(sets) == 1 else NO_FLOWS.union(*sets)
+def _flows(words: Sequence[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    if len(words) == 1:
+        return postings.get(words[0], NO_FLOWS)
+    return NO_FLOWS.union(*[postings[word] for word in words if word in postings])
 
 
 def _weights(words: Sequence[str]) -> dict[str, float]:
     """A sentence's first word of meaning is its verb, mostly, and tells the most."""
     weights: dict[str, float] = {}
+    weight = FIRST_WORD
     for word in words:
-        is_first = not any(other not in GENERIC_VERBS for other in weights)
-        weights[word] = GENERIC_WORD if word in GENERIC_VERBS else FIRST_WORD if is_first else 1.0
+        if word in GENERIC_VERBS:
+            weights[word] = GENERIC_WORD
+        else:
+            weights[word] = weight
+            weight = 1.0
     return weights
 
 
@@ -118,13 +135,13 @@ def _match(flow_id: str, heard: Iterable[_Heard]) -> FlowMatch:
     named: list[str] = []
     described: list[str] = []
     score = 0.0
-    for word in heard:
-        if flow_id in word.named:
-            named.append(word.word)
-            score += word.share
-        elif flow_id in word.described:
-            described.append(word.word)
-            score += DESCRIPTION_WORD * word.share
+    for _, word, share, having, mentioning in heard:
+        if flow_id in having:
+            named.append(word)
+            score += share
+        elif flow_id in mentioning:
+            described.append(word)
+            score += DESCRIPTION_WORD * share
     return FlowMatch(flow_id, min(score, 1.0), frozenset((*named, *described)), frozenset(named))
 
 

@@ -7,7 +7,7 @@ another flow are heard before an answer; free text, which everything could be, i
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import lru_cache
 from typing import TypeAlias
 
 from rapidfuzz import fuzz, process
@@ -41,7 +41,7 @@ from mock_server.dialogue.commands import (
 from mock_server.dialogue.conditions import can_start, holds
 from mock_server.dialogue.events import RuleTried, Understood
 from mock_server.dialogue.flow_matching import FlowMatch, Wish, wish
-from mock_server.dialogue.lexicon import WORD
+from mock_server.dialogue.lexicon import REMEMBERED_SENTENCES, WORD, read_sentence
 from mock_server.dialogue.model import Button, Flow, Slot, SlotFiller, SlotType
 from mock_server.dialogue.outside import Generation
 from mock_server.dialogue.slots import CHOICE_SLOT, NO_CHOICE
@@ -52,7 +52,7 @@ FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
 
 class Hearing:
-    """What the rules of the understanding look at.
+    """A message in its situation: what the rules look at.
 
     What nearly every rule needs is made at once, the rest once, when it is needed.
     """
@@ -61,12 +61,13 @@ class Hearing:
         self.assistant = assistant
         self.state = state
         self.text = text
-        self.plain = lexicon.normalized(text)
+        self.sentence = read_sentence(text)
         self.asked = _asked(assistant, state)
+        self._wish: Wish | None = None
 
-    @cached_property
-    def clauses(self) -> tuple[str, ...]:
-        return lexicon.clauses(self.plain)
+    @property
+    def plain(self) -> str:
+        return self.sentence.plain
 
     @property
     def asks_free_text(self) -> bool:
@@ -83,12 +84,14 @@ class Hearing:
         said = self.state.previously_uttered
         return said[-1].buttons if said else ()
 
-    @cached_property
+    @property
     def wish(self) -> Wish:
         """What several rules ask for: is it a flow that the user wants?"""
-        return wish(self.assistant, self.state.slots, self.text)
+        if self._wish is None:
+            self._wish = wish(self.assistant, self.state.slots, self.text)
+        return self._wish
 
-    @cached_property
+    @property
     def titles(self) -> Mapping[str, str]:
         """The titles of the buttons that set the asked slot, each with the value as written."""
         titles: dict[str, str] = {}
@@ -105,7 +108,7 @@ class Hearing:
                     titles[button.title] = str(pair.value)
         return titles
 
-    @cached_property
+    @property
     def correctable(self) -> tuple[Slot, ...]:
         """The slots that the running flows have collected so far, the latest asked last."""
         collected = self.assistant.index.collected
@@ -138,7 +141,7 @@ def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
     has a second word of it; a value, such as "checking account", is neither.
     """
     matches = hearing.wish.best
-    if not matches or lexicon.REQUEST.search(hearing.plain):
+    if not matches or hearing.sentence.requests:
         return matches
     begins = next(iter(WORD.findall(hearing.plain)), "")
     is_imperative = any(
@@ -166,7 +169,7 @@ def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Comm
     flows = [hearing.assistant.flows[match.flow_id] for match in matches]
     if len(flows) > 1:
         return (Clarify(tuple(flow.id for flow in flows)),)
-    return tuple(c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow)))
+    return tuple([c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow))])
 
 
 def handoff_flow(hearing: Hearing) -> Flow | None:
@@ -269,11 +272,16 @@ def _tried(hearing: Hearing, rules: Sequence[tuple[str, Rule]]) -> Understood:
     trace: list[RuleTried] = []
     for name, rule in rules:
         commands, reason = rule(hearing)
-        trace.append(RuleTried(name, bool(commands), reason))
         if commands:
-            return Understood(commands, tuple(trace))
+            return Understood(commands, (*trace, RuleTried(name, True, reason)))
+        trace.append(_passed(name, reason))
     trace.append(RuleTried("nothing", True, "no rule fired"))
     return Understood((CannotHandle(),), tuple(trace))
+
+
+@lru_cache(REMEMBERED_SENTENCES)  # 4 % of a turn: a dozen rules pass for the same few reasons
+def _passed(rule: str, reason: str) -> RuleTried:
+    return RuleTried(rule, False, reason)
 
 
 def _slash(hearing: Hearing) -> Outcome:
@@ -311,7 +319,7 @@ def _is_value(hearing: Hearing) -> bool:
 
 
 def _correction(hearing: Hearing) -> Outcome:
-    if not lexicon.CORRECTION.search(hearing.plain):
+    if not hearing.sentence.corrects:
         return (), "no word of correction"
     if digression(hearing):
         return (), "a flow is asked for"
@@ -326,7 +334,7 @@ def _correction(hearing: Hearing) -> Outcome:
 
 
 def _cancel(hearing: Hearing) -> Outcome:
-    if not any(lexicon.CANCEL.fullmatch(clause) for clause in hearing.clauses):
+    if not hearing.sentence.cancels:
         return (), "no word of cancelling"
     if hearing.active_flow is None:
         return (), "there is no flow to cancel"
@@ -339,7 +347,7 @@ def _cancel(hearing: Hearing) -> Outcome:
 
 
 def _skip(hearing: Hearing) -> Outcome:
-    if not lexicon.SKIP.fullmatch(hearing.plain):
+    if not hearing.sentence.skips:
         return (), "no word of skipping"
     if hearing.asked is None:
         return (), "there is no question to skip"
@@ -347,7 +355,7 @@ def _skip(hearing: Hearing) -> Outcome:
 
 
 def _repeat(hearing: Hearing) -> Outcome:
-    if lexicon.REPEAT.fullmatch(hearing.plain):
+    if hearing.sentence.asks_to_repeat:
         return (RepeatLastBotMessages(),), "the user wants to hear it again"
     return (), "no word of repeating"
 
@@ -376,13 +384,13 @@ def _agent(hearing: Hearing) -> Outcome:
 
 
 def _human(hearing: Hearing) -> Outcome:
-    if not lexicon.HUMAN.search(hearing.plain):
+    if not hearing.sentence.mentions_human:
         return (), "no wish for a human"
     flow = handoff_flow(hearing)
     if flow is not None:
         return (StartFlow(flow.id),), f"flow {flow.id!r} hands over to a human"
     is_short = len(hearing.plain.split()) <= SHORT
-    if not is_short and not lexicon.REQUEST.search(hearing.plain):
+    if not is_short and not hearing.sentence.requests:
         return (), "a human is mentioned, not asked for"
     return (HumanHandoff(),), "the user wants a human"
 
@@ -397,7 +405,7 @@ def _flow(hearing: Hearing) -> Outcome:
 
 
 def _chitchat(hearing: Hearing) -> Outcome:
-    if any(lexicon.CHITCHAT.fullmatch(clause) for clause in hearing.clauses):
+    if hearing.sentence.is_small_talk:
         return (ChitChat(),), "small talk"
     return (), "no small talk"
 
