@@ -82,7 +82,8 @@ def apply_plan(turn: Turn, plan: Plan) -> None:
     elif plan.restarted_agent:
         restart_agent(turn, plan.restarted_agent)
     canceled = active_group(turn.stack) if plan.is_cancelled else ()
-    _begin_flows(turn, plan, canceled)
+    if plan.starts or plan.resumed:
+        _begin_flows(turn, plan, canceled)
     for name, value in plan.values.items():
         turn.emit(SlotSet(name, value, SlotSource.USER))
     for refused in plan.refused:
@@ -99,14 +100,13 @@ def apply_plan(turn: Turn, plan: Plan) -> None:
 
 def _end_silence(turn: Turn, plan: Plan) -> None:
     """Timeouts are consecutive until the user says something."""
-    is_silent = any(isinstance(c, StartFlow) and c.flow_id == SILENCE for c in plan.patterns)
-    if not is_silent and SILENT_TIMES in turn.assistant.slots:
-        reset_slots(turn, [SILENT_TIMES])
+    if SILENT_TIMES not in turn.assistant.slots:
+        return
+    if not any([isinstance(c, StartFlow) and c.flow_id == SILENCE for c in plan.patterns]):
+        reset_slots(turn, (SILENT_TIMES,))
 
 
 def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> None:
-    if not (plan.starts or plan.resumed):
-        return
     answered = open_questions(turn.stack)
     if answered:
         cancel_frames(turn, answered)

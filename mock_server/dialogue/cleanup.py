@@ -297,6 +297,8 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
         plan.patterns.append(command)
     elif flow.id in plan.starts:
         plan.drop(command, "the flow runs already", is_settled=True)
+    elif not situation.stack:
+        plan.starts.append(flow.id)
     elif not plan.is_cancelled and (root := _root_of_running(situation, flow.id)):
         _go_on(situation, plan, command, root)
     elif any([root.flow_id == flow.id for root in roots(situation.staying(plan))]):

@@ -145,7 +145,8 @@ def _take(turn: Turn, frame: Frame, step: PlainStep | None) -> None:
 
 def _act(turn: Turn, frame: Frame, step: ActionStep) -> Answer[None]:
     try:
-        name = render_expression(step.action, turn.document())
+        is_plain = "{" not in step.action
+        name = step.action if is_plain else render_expression(step.action, turn.document())
     except TemplateFailed as error:
         turn.emit(Warned(str(error)))
         fail(turn, {"flow": frame.flow_id, "step": step.id})

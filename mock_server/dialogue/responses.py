@@ -1,6 +1,6 @@
 """Responses of the domain: choose a variation, fill in its values, say it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import BotUttered, Warned
@@ -13,13 +13,15 @@ CHANNEL = "a2a"
 
 
 def choose(
-    variations: Iterable[Variation], document: Document, faults: list[str]
+    variations: Sequence[Variation], document: Document, faults: list[str]
 ) -> Variation | None:
     """Return the variation to say, the first of its class; None if none is eligible.
 
     Classes in order: condition and channel, channel, condition, default (flows.md §4.2). What is
     wrong with a condition is added to `faults`; it does not hold.
     """
+    if len(variations) == 1 and variations[0].condition is None and variations[0].channel is None:
+        return variations[0]
     eligible = [
         variation
         for variation in variations
@@ -51,21 +53,23 @@ def say(
         TemplateFailed: the variation's Jinja fails on the values of now.
     """
     fill_in = render_response if variation.is_jinja else fill
-    language = str(document["slots"].get("language"))
-    text = variation.translations.get(language, variation.text)
-    buttons = tuple(
-        Button(
-            fill_in(button.title, document, arguments), fill_in(button.payload, document, arguments)
+    text, buttons, custom = variation.text, variation.buttons, variation.custom
+    if variation.translations or variation.translated_buttons:
+        language = str(document["slots"].get("language"))
+        text = variation.translations.get(language, text)
+        buttons = variation.translated_buttons.get(language, buttons)
+    if buttons:
+        buttons = tuple(
+            Button(
+                fill_in(button.title, document, arguments),
+                fill_in(button.payload, document, arguments),
+            )
+            for button in buttons
         )
-        for button in variation.translated_buttons.get(language, variation.buttons)
-    )
-    return BotUttered(
-        text=fill_in(text, document, arguments),
-        buttons=buttons,
-        response=name,
-        image=fill_in(variation.image, document, arguments) if variation.image else None,
-        custom=_fill_all(variation.custom, lambda text: fill_in(text, document, arguments)),
-    )
+    if custom is not None:
+        custom = _fill_all(custom, lambda text: fill_in(text, document, arguments))
+    image = fill_in(variation.image, document, arguments) if variation.image else None
+    return BotUttered(fill_in(text, document, arguments), buttons, name, image, custom)
 
 
 def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:

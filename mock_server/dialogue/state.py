@@ -22,22 +22,7 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.model import Json
 from mock_server.records import record
 
-# A third of the events only informs; to find that by `match` costs 3 % of a turn.
-FOLDED = frozenset(
-    {
-        BotUttered,
-        FrameInserted,
-        FrameMoved,
-        FramePushed,
-        FrameRemoved,
-        Listened,
-        Restarted,
-        SessionEnded,
-        SessionStarted,
-        SlotSet,
-        UserUttered,
-    }
-)
+STACK_EVENTS = frozenset({FramePushed, FrameInserted, FrameMoved, FrameRemoved})
 
 
 @record
@@ -67,67 +52,83 @@ def initial_state(assistant: Assistant) -> DialogueState:
 
 def apply(state: DialogueState, event: Event) -> DialogueState:
     """Return `state` after `event`; events that only inform leave it as it is."""
-    if type(event) not in FOLDED:
-        return state
-    match event:
-        case SlotSet(name=name, value=value):
-            return _changed(state, slots={**state.slots, name: value})
-        case FrameMoved():
-            return _changed(state, stack=_moved(state.stack, event))
-        case FramePushed(frame=frame):
-            return _changed(state, stack=(*state.stack, frame), frames_made=state.frames_made + 1)
-        case FrameRemoved(frame_id=frame_id):
-            return _changed(state, stack=tuple([f for f in state.stack if f.id != frame_id]))
-        case BotUttered():
-            return _changed(state, bot_uttered=(*state.bot_uttered, event))
-        case UserUttered(text=text, metadata=metadata):
-            return DialogueState(
-                state.slots,
-                state.initial_slots,
-                state.stack,
-                state.is_started,
-                is_listening=False,
-                user_text=text,
-                user_metadata=metadata,
-                previously_uttered=state.bot_uttered,
-                frames_made=state.frames_made,
-            )
-        case Listened():
-            return _changed(state, is_listening=True)
-        case SessionStarted() | SessionEnded():
-            return _changed(state, is_started=isinstance(event, SessionStarted))
-        case FrameInserted(frame=frame, index=index):
-            stack = (*state.stack[:index], frame, *state.stack[index:])
-            return _changed(state, stack=stack, frames_made=state.frames_made + 1)
-        case Restarted():
-            slots = state.initial_slots
-            return DialogueState(slots=slots, initial_slots=slots, is_listening=False)
-        case _:
-            return state
+    # By type, as `match` on classes costs 5 % of a turn.
+    kind = type(event)
+    if kind in STACK_EVENTS:
+        return _with_stack(state, event)
+    if type(event) is SlotSet:
+        return _changed(state, slots={**state.slots, event.name: event.value})
+    if type(event) is BotUttered:
+        return _changed(state, bot_uttered=(*state.bot_uttered, event))
+    if type(event) is UserUttered:
+        return DialogueState(
+            state.slots,
+            state.initial_slots,
+            state.stack,
+            state.is_started,
+            False,
+            event.text,
+            event.metadata,
+            (),
+            state.bot_uttered,
+            state.frames_made,
+        )
+    if kind is Listened:
+        return _changed(state, is_listening=True)
+    if kind is SessionStarted or kind is SessionEnded:
+        return _changed(state, is_started=kind is SessionStarted)
+    if kind is Restarted:
+        slots = state.initial_slots
+        return DialogueState(slots=slots, initial_slots=slots, is_listening=False)
+    return state
+
+
+def _with_stack(state: DialogueState, event: Event) -> DialogueState:
+    stack, frames_made = state.stack, state.frames_made
+    if type(event) is FramePushed:
+        stack = (*stack, event.frame)
+        frames_made += 1
+    elif type(event) is FrameMoved:
+        stack = _moved(stack, event)
+    elif type(event) is FrameRemoved:
+        stack = tuple([frame for frame in stack if frame.id != event.frame_id])
+    elif type(event) is FrameInserted:
+        stack = (*stack[: event.index], event.frame, *stack[event.index :])
+        frames_made += 1
+    return DialogueState(
+        state.slots,
+        state.initial_slots,
+        stack,
+        state.is_started,
+        state.is_listening,
+        state.user_text,
+        state.user_metadata,
+        state.bot_uttered,
+        state.previously_uttered,
+        frames_made,
+    )
 
 
 def _changed(
     state: DialogueState,
     *,
     slots: Mapping[str, Json] | None = None,
-    stack: tuple[Frame, ...] | None = None,
     is_started: bool | None = None,
     is_listening: bool | None = None,
     bot_uttered: tuple[BotUttered, ...] | None = None,
-    frames_made: int | None = None,
 ) -> DialogueState:
-    """What `replace` does, at a third of its cost: most of a turn's time is spent here."""
+    """What `replace` does, at a third of its cost."""
     return DialogueState(
         state.slots if slots is None else slots,
         state.initial_slots,
-        state.stack if stack is None else stack,
+        state.stack,
         state.is_started if is_started is None else is_started,
         state.is_listening if is_listening is None else is_listening,
         state.user_text,
         state.user_metadata,
         state.bot_uttered if bot_uttered is None else bot_uttered,
         state.previously_uttered,
-        state.frames_made if frames_made is None else frames_made,
+        state.frames_made,
     )
 
 

@@ -147,7 +147,7 @@ def begin_session(turn: Turn) -> None:
     """`action_session_start`; slots are as at first where they are not to be carried over."""
     turn.emit(SessionStarted())
     if not turn.assistant.carries_slots:
-        reset_slots(turn, turn.assistant.slots)
+        reset_slots(turn, sorted(turn.assistant.slots))
 
 
 def next_step(turn: Turn, branches: Iterable[Branch]) -> str:
@@ -229,7 +229,8 @@ def leave(turn: Turn, frame: Frame) -> None:
 
 def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
     slots = turn.state.slots
-    persisted = {name: slots[name] for name in flow.persisted_slots if slots[name] is not None}
+    names = flow.persisted_slots
+    persisted = {name: slots[name] for name in names if slots[name] is not None} if names else {}
     return FlowCompleted(flow.id, frame.step_id, is_child, persisted)
 
 
@@ -256,7 +257,8 @@ def ask_to_continue(turn: Turn, index: int) -> None:
 
 
 def reset_slots(turn: Turn, names: Iterable[str]) -> None:
-    for name in sorted(names):
+    """Give slots their initial values again, in the order of `names`."""
+    for name in names:
         initial = turn.assistant.slots[name].initial_value
         if turn.state.slots[name] != initial:
             turn.emit(SlotSet(name, initial, SlotSource.RESET))
@@ -270,7 +272,7 @@ def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) ->
     for frame in reversed(frames):
         turn.emit(FrameRemoved(frame.id))
     resets = {name for frame in frames for name in turn.assistant.index.resets[frame.flow_id]}
-    reset_slots(turn, (name for name in resets if name not in kept_slots))
+    reset_slots(turn, sorted(name for name in resets if name not in kept_slots))
 
 
 def interrupt(turn: Turn) -> None:
