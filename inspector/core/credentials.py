@@ -92,7 +92,7 @@ def token_expiry(headers: Headers) -> float | None:
 
 def _checked(where: str, name: str, value: str) -> tuple[str, str]:
     if not _TOKEN.fullmatch(name):
-        raise UsageError(f"{where}: {name!r} is no name of a header")
+        raise UsageError(f"{where}: {name!r} is not a header name")
     if name.lower() in _FRAMING:
         raise UsageError(f"{where}: {name} follows from what is sent, and cannot be given")
     if not is_header_value(value):

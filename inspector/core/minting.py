@@ -59,7 +59,7 @@ def mint_token(mint: Mint, now_seconds: float) -> str:
     exp = int(expires) if expires.is_integer() else expires
     claims = {"iat": issued, "exp": exp, **mint.claims}
     try:
-        # what PyJWT warns of, `weakness` tells in our own words
+        # `weakness` reports in our own words what PyJWT warns of
         with warnings.catch_warnings(action="ignore"):
             return jwt.encode(claims, mint.key, mint.algorithm)
     except (TypeError, ValueError, jwt.PyJWTError) as error:

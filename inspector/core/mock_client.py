@@ -1,6 +1,6 @@
 """A client of the admin API that a2a-mock serves beside its agent; all of it is in the log.
 
-Strangers get no odd requests: an agent is asked whether it is a mock only where it listens on this
+Other agents get no unexpected requests: an agent is asked whether it is a mock only where it listens on this
 machine, or where the user named a variable with the mock's admin token.
 """
 
@@ -23,7 +23,7 @@ from inspector.wire.mock_admin import WANTS_TRACE, FaultKind, Parameter
 from inspector.wire.sse import parse_event
 from inspector.wire.urls import is_loopback, root
 
-# What else the mock tells is about the turns of others, or stands in the answers to our own.
+# The mock's other events are about the turns of others, or repeat the answers to our own.
 KINDS = "reload,fault,faults,model,reset"
 FIRST_RETRY_SECONDS = 0.5
 LAST_RETRY_SECONDS = 30.0
@@ -40,7 +40,7 @@ class Answer:
 class MockClient:
     """`attend` finds out whether there is a mock and follows its events; the rest asks it things.
 
-    `token` is the mock's admin token. `on_reload` is told of each version that serves.
+    `token` is the mock's admin token. `on_reload` is called for each version that serves.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MockClient:
         self._is_attending = False
 
     async def attend(self) -> None:
-        """Follow the mock's events for as long as there is a mock; a stranger is left in peace.
+        """Follow the mock's events for as long as there is a mock; do nothing with other agents.
 
         A mock that went away is looked for again: soon, then ever more rarely, and at once when
         the agent answers anything.
@@ -101,7 +101,7 @@ class MockClient:
         return is_loopback(endpoint.url) or bool(self._token and endpoint.is_trusted)
 
     async def _greet(self) -> bool:
-        """Learn what there is to know at the start; False where the agent is no mock."""
+        """Learn what there is to know at the start; False if the agent is not a mock."""
         answer = await self._ask("GET", mock_admin.MODEL)
         is_mock = answer.status == HTTPStatus.OK and mock_admin.read_model(answer.value) is not None
         self.is_connected = is_mock
@@ -134,7 +134,7 @@ class MockClient:
                 refresh.cancel()
 
     def _renews_faults(self, frame: FrameReceived) -> bool:
-        """Take an event; those after which the faults of mock.yml are armed anew say so."""
+        """Take an event; return whether the faults of mock.yml are armed again after it."""
         event = parse_event(frame.raw)
         if event.event == "reload" and event.data is not None:
             reload = mock_admin.read_reload(parse_json(event.data).value)
@@ -239,7 +239,7 @@ def parse(text: str, kinds: Iterable[FaultKind]) -> dict[str, Json]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            raise UsageError(f"{word!r} is no NAME=VALUE")
+            raise UsageError(f"{word!r} is not NAME=VALUE")
         if key.startswith(_MATCH):
             match[key.removeprefix(_MATCH)] = value
         elif key in _FAULT_FIELDS:

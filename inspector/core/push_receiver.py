@@ -6,7 +6,7 @@ How a face uses it:
     await receiver.start(port=0)            # UsageError where the port is taken
     receiver.url                            # what agents are given; "" while it is closed
     receiver.injection = Injection(500)     # what verified notifications are answered from now on
-    receiver.forward_url = "http://…"       # where they are handed on; None: nowhere
+    receiver.forward_url = "http://…"       # where they are forwarded; None: nowhere
     await receiver.resend(exchange)         # one that came, once more
     await receiver.stop()
 
@@ -175,7 +175,7 @@ class Receiver:
 
     @property
     def forward_url(self) -> str | None:
-        """Where verified notifications are handed on; setting it begins with the next one.
+        """Where verified notifications are forwarded, from the next one on.
 
         Raises:
             UsageError: it is no http or https URL, or leads back to this receiver.
@@ -242,10 +242,10 @@ class Receiver:
         return registration
 
     async def resend(self, exchange: int) -> bool:
-        """Hand a received one on once more, or into the log where nothing is handed on.
+        """Forward a received one again, or log it again if nothing is forwarded.
 
-        In the log it has a header RESENT_HEADER with the number of the first. False says that it is
-        too old to be had.
+        In the log it has a header RESENT_HEADER with the number of the first. False means that it is
+        too old to be available.
         """
         push = self._kept.find(exchange)
         if push is None:
@@ -343,7 +343,7 @@ class Forwarder:
             self._waiting.put_nowait(outgoing)
         except asyncio.QueueFull:
             _, recorder = self._exchanger.begin(Purpose.FORWARD, outgoing)
-            text = f"not handed on: {MAX_WAITING} others wait already"
+            text = f"not forwarded: {MAX_WAITING} others wait already"
             recorder.fail(FailureKind.STOPPED, text)
 
     async def aclose(self) -> None:

@@ -126,7 +126,7 @@ class PushJudge:
             return "there is no JWT in Authorization" if is_must else ""
         problem = await self._signatures.problem_of(token, push.body)
         if problem is None:
-            return "the agent's keys cannot be had" if is_must else ""
+            return "the agent's keys are unavailable" if is_must else ""
         return problem
 
 
@@ -191,7 +191,7 @@ class Signatures:
         for name, (youngest, oldest) in _AGES.items():
             seconds = claims.get(name, now)
             if not isinstance(seconds, int | float):
-                return f"the JWT's {name} is no time"
+                return f"the JWT's {name} is not a time"
             if not now - oldest <= seconds <= now - youngest:
                 return f"the JWT is out of its time by {name}: too old, or sent again"
         signed = claims.get(BODY_HASH)

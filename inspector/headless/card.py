@@ -1,4 +1,4 @@
-"""`a2a-inspect card`: who an agent is, what it can, and what is odd about its card."""
+"""`a2a-inspect card`: who an agent is, what it can do, and what is wrong with its card."""
 
 import asyncio
 import json

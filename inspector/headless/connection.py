@@ -17,7 +17,7 @@ def connection_of(options: ConnectionOptions) -> Connection:
     """The connection that `options` describe.
 
     Raises:
-        UsageError: a secret or file that is not there, or that cannot be used as it is.
+        UsageError: a secret or file is missing, or cannot be used as it is.
     """
     from inspector.net.http import tls_context
 
@@ -42,7 +42,7 @@ def connection_of(options: ConnectionOptions) -> Connection:
         jwks_file=options.jwks,
         is_saved=not options.no_save,
     )
-    # a certificate that cannot be used is told before anything is sent or drawn
+    # a certificate that cannot be used is reported before anything is sent or drawn
     tls_context(connection)
     return connection
 
@@ -91,7 +91,7 @@ def _api_key_scheme(options: ConnectionOptions) -> Scheme:
 
 
 def _refuse_orphans(options: ConnectionOptions) -> None:
-    """Flags that shape a credential which is not given would be ignored in silence."""
+    """Refuse flags that shape a credential which is not given: they would be ignored."""
     shaping = {
         "--header-name": (options.header_name, "--api-key-env", options.api_key_env),
         "--header-format": (options.header_format, "--api-key-env", options.api_key_env),
@@ -103,10 +103,12 @@ def _refuse_orphans(options: ConnectionOptions) -> None:
     }
     for flag, (value, needed, given) in shaping.items():
         if value is not None and given is None:
-            raise UsageError(f"{flag} says nothing without {needed}", f"add {needed}")
+            raise UsageError(f"{flag} has no effect without {needed}", f"add {needed}")
 
 
 def _origin(url: str) -> str:
     if origin(url) is None:
-        raise UsageError(f"--allow-origin {url!r} is no origin", "write it as https://HOST:PORT")
+        raise UsageError(
+            f"--allow-origin {url!r} is not an origin", "write it as https://HOST:PORT"
+        )
     return root(url)

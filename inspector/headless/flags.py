@@ -97,10 +97,10 @@ def app_parser() -> Parser:
         "--project", type=Path, metavar="DIR", help="the assistant whose domain types the slots"
     )
     parser.add_argument(
-        "--watch", type=Path, metavar="DIR", help="live replay at each save in DIR, too"
+        "--watch", type=Path, metavar="DIR", help="also replay the conversation at each save in DIR"
     )
     parser.add_argument(
-        "--admin-token-env", metavar="VAR", help="the admin token of a mock that is not here"
+        "--admin-token-env", metavar="VAR", help="the admin token of a mock on another machine"
     )
     _add_connection(parser)
     return parser
@@ -179,7 +179,7 @@ def _add_card(commands: Commands) -> None:
 
 
 def _add_send(commands: Commands) -> None:
-    summary = "send a message and show what comes of it"
+    summary = "send a message and show the answer"
     send = _add_command(
         commands,
         "send",
@@ -216,7 +216,7 @@ def _add_tasks(commands: Commands) -> None:
         action.add_argument(
             "--context",
             metavar="ID",
-            help="the task's context, sent as X-A2A-Context-Id; exit 1 if it is of another",
+            help="the task's context, sent as X-A2A-Context-Id; exit 1 if the task has another",
         )
         action.add_argument("--json", action="store_true", help="print JSON")
         _add_connection(action)
@@ -231,12 +231,12 @@ def _add_connection(parser: argparse.ArgumentParser) -> None:
     add = connection.add_argument
     secret = connection.add_mutually_exclusive_group()
     secret.add_argument("--token-env", metavar="VAR", help="the variable with a bearer token")
-    secret.add_argument("--api-key-env", metavar="VAR", help="the variable with an api key")
+    secret.add_argument("--api-key-env", metavar="VAR", help="the variable with an API key")
     secret.add_argument(
         "--jwt-alg", metavar="ALG", help="make a token as `a2a-inspect token` does, and send it"
     )
-    add("--header-name", metavar="N", help="the api key's header (default: Authorization)")
-    add("--header-format", metavar="F", help="how the api key stands in it, such as 'Key {key}'")
+    add("--header-name", metavar="N", help="the API key's header (default: Authorization)")
+    add("--header-format", metavar="F", help="the API key's format in it, such as 'Key {key}'")
     add("--jwt-key", type=Path, metavar="FILE", help="a private key in PEM, for all but HS")
     add("--jwt-secret-env", metavar="VAR", help="the variable with the secret, for HS")
     add("--jwt-claim", action="append", metavar="K=V", help="JSON or text; repeats")
@@ -245,31 +245,31 @@ def _add_connection(parser: argparse.ArgumentParser) -> None:
         "--header",
         action="append",
         metavar="'K: V'",
-        help="sent to the card's origin only and always masked; V may name ${VARIABLES}; repeats",
+        help="sent to the card's origin only, always masked; V may name ${VARIABLES}; repeats",
     )
     add(
         "--allow-origin",
         action="append",
         metavar="URL",
-        help="credentials may go there too, where the card points to it; repeats",
+        help="also send credentials there, if the card points to it; repeats",
     )
     add("--protocol", choices=("0.3",), help="the A2A version (default: 0.3)")
     add("--cacert", type=Path, metavar="FILE", help="trust the certificates in FILE")
-    add("--client-cert", type=Path, metavar="FILE", help="a certificate to show, with its key")
-    add("--client-key", type=Path, metavar="FILE", help="its private key, where FILE has none")
+    add("--client-cert", type=Path, metavar="FILE", help="a client certificate, with its key")
+    add("--client-key", type=Path, metavar="FILE", help="its private key, if FILE has none")
     add("--insecure", action="store_true", help="accept any certificate: for tests only")
     add("--jwks", type=Path, metavar="FILE", help="the keys that signed cards are verified with")
-    add("--no-save", action="store_true", help="keep no file of this session")
+    add("--no-save", action="store_true", help="do not save this session")
     add(
         "--timeout",
         type=seconds,
         metavar="SECONDS",
-        help="for one exchange, from first to last byte (default: 120)",
+        help="for one exchange, from its first to its last byte (default: 120)",
     )
 
 
 def _add_listen(commands: Commands) -> None:
-    summary = "receive push notifications and show what comes"
+    summary = "receive push notifications and print them"
     listen = _add_command(
         commands,
         "listen",
@@ -280,21 +280,21 @@ def _add_listen(commands: Commands) -> None:
     add = listen.add_argument
     add("--port", type=port, metavar="N", help="default: a free one")
     add("--interface", metavar="HOST", help="default: 127.0.0.1")
-    add("--public-url", metavar="URL", help="what agents are given: a tunnel to this port")
+    add("--public-url", metavar="URL", help="what agents are given, such as a tunnel to this port")
     add("--token-env", metavar="VAR", help="the variable with the token (default: a new one)")
     add("--jwks", metavar="URL", help="the agent's keys; its notifications must be signed JWTs")
-    add("--forward", metavar="URL", help="hand verified notifications on to URL")
+    add("--forward", metavar="URL", help="forward verified notifications to URL")
     add("--ssl-certificate", type=Path, metavar="FILE", help="listen on HTTPS with it")
-    add("--ssl-keyfile", type=Path, metavar="FILE", help="its private key, where FILE has none")
+    add("--ssl-keyfile", type=Path, metavar="FILE", help="its private key, if FILE has none")
     add("--json", action="store_true", help="print JSON Lines")
-    fail = listen.add_argument_group("what verified notifications are answered, instead of 200")
+    fail = listen.add_argument_group("how to answer verified notifications, instead of with 200")
     how = fail.add_mutually_exclusive_group()
     how.add_argument(
-        "--fail", type=status, metavar="STATUS", help="this status, such as 500 or 302"
+        "--fail", type=status, metavar="STATUS", help="answer with this status, such as 500 or 302"
     )
-    how.add_argument("--hang", action="store_true", help="nothing, for ever")
-    how.add_argument("--drop", action="store_true", help="nothing: the connection is cut")
-    fail.add_argument("--delay", type=delay, metavar="SECONDS", help="so much later")
+    how.add_argument("--hang", action="store_true", help="never answer")
+    how.add_argument("--drop", action="store_true", help="close the connection without an answer")
+    fail.add_argument("--delay", type=delay, metavar="SECONDS", help="answer this much later")
 
 
 def _add_token(commands: Commands) -> None:
@@ -334,7 +334,7 @@ def _add_turn(parser: argparse.ArgumentParser) -> None:
         metavar="SHAPE",
         help="metadata (default), request, data, line or fence; repeats",
     )
-    add("--context", metavar="ID", help="go on with this conversation")
+    add("--context", metavar="ID", help="continue this conversation")
     add("--message-id", metavar="ID", help="default: a new one")
     add("--task", metavar="ID", help="the task that this message belongs to")
     add("--metadata", action="append", metavar="K=V", help="JSON or text; repeats")
@@ -353,20 +353,20 @@ def _add_ways(turn: "argparse._ArgumentGroup") -> None:  # pyright: ignore[repor
     follow = turn.add_mutually_exclusive_group()
     follow.add_argument("--stream", action="store_true", help="follow the task as it happens")
     follow.add_argument("--no-blocking", action="store_true", help="do not wait for the task's end")
-    add("--poll", action="store_true", help="ask for the task until it rests, as Rasa does")
+    add("--poll", action="store_true", help="poll the task until it stops working, as Rasa does")
     add("--push", action="store_true", help="receive push notifications of the task")
-    add("--resubscribe", action="store_true", help="follow its stream, again where one drops")
+    add("--resubscribe", action="store_true", help="follow its stream, and resubscribe if it drops")
     add(
         "--push-port",
         type=port,
         metavar="N",
         help="where --push listens (default: free)",
     )
-    add("--public-url", metavar="URL", help="what --push registers: a tunnel to that port")
+    add("--public-url", metavar="URL", help="what --push registers, such as a tunnel to that port")
     add("--patience", type=seconds, metavar="SECONDS", help=_PATIENCE_HELP)
 
 
-_PATIENCE_HELP = "how long --push waits for a notification that is due (default: 5)"
+_PATIENCE_HELP = "how long --push waits for a missing notification (default: 5)"
 _PART_HELP = """\
 a file, sent as a file part; a JSON file that is a part with its `kind`, or such JSON itself,
 is sent as it is; repeats"""
@@ -377,7 +377,7 @@ _SESSION = "the beginning of its id, its name, a file, or last"
 
 
 def _add_sessions(commands: Commands) -> None:
-    summary = "list, show, name, export and compare what was saved"
+    summary = "list, show, name, export and compare saved sessions"
     sessions = _add_command(
         commands,
         "sessions",
@@ -388,20 +388,20 @@ def _add_sessions(commands: Commands) -> None:
     actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", "list all, the newest first")
     _add_session(_add(actions, "show", "print the conversation"))
-    name = _add_session(_add(actions, "name", "give it a name; prune keeps what has one"))
-    name.add_argument("name", metavar="NAME", help="'' takes the name away")
+    name = _add_session(_add(actions, "name", "give it a name; prune keeps named ones"))
+    name.add_argument("name", metavar="NAME", help="'' removes the name")
     export = _add_session(_add(actions, "export", "write it in another format"))
     export.add_argument("--format", choices=EXPORT_FORMATS, help="default: jsonl")
     export.add_argument("--output", type=Path, metavar="FILE", help="default: stdout")
-    summary = "tell what the turns of two came to; exit 1 if it is not the same"
+    summary = "compare the outcomes of two, turn by turn; exit 1 if they differ"
     compare = _add_session(_add(actions, "compare", summary))
     compare.add_argument("other", metavar="OTHER", help="the session to compare with")
     delete = _add(actions, "delete", "delete sessions")
     delete.add_argument("sessions", nargs="+", metavar="SESSION", help=_SESSION)
-    prune = _add(actions, "prune", "delete old sessions that have no name")
+    prune = _add(actions, "prune", "delete old sessions without a name")
     prune.add_argument("--keep", type=count, metavar="N", help="keep the N newest")
     prune.add_argument(
-        "--older-than", type=days, metavar="DAYS", help="delete those begun longer ago"
+        "--older-than", type=days, metavar="DAYS", help="delete those older than DAYS"
     )
     prune.add_argument("--named-too", action="store_true", help="delete named ones as well")
 
@@ -417,11 +417,11 @@ def _add_targets(commands: Commands) -> None:
     )
     actions = targets.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", "list the saved targets")
-    add = _add(actions, "add", "save a target, or save it anew")
+    add = _add(actions, "add", "save a target, or replace it")
     add.add_argument("name", metavar="NAME", help="what to call it")
     add.add_argument("target", metavar="TARGET", help="base URL, card URL, card file or project")
     _add_connection(add)
-    remove = _add(actions, "remove", "forget a target")
+    remove = _add(actions, "remove", "remove a target")
     remove.add_argument("name", metavar="NAME")
 
 

@@ -76,9 +76,9 @@ def _given_token(options: ListenOptions) -> str | None:
 
 
 def _refuse_unusable(options: ListenOptions) -> None:
-    """Flags that would be ignored, or fail with the first notification only."""
+    """Refuse flags that would be ignored, or fail with the first notification only."""
     if options.ssl_keyfile is not None and options.ssl_certificate is None:
-        raise UsageError("--ssl-keyfile says nothing without --ssl-certificate", "add it")
+        raise UsageError("--ssl-keyfile has no effect without --ssl-certificate", "add it")
     if options.jwks is not None and split_url(options.jwks) is None:
         raise UsageError(f"--jwks {options.jwks!r} is not an http or https URL")
 
@@ -113,7 +113,7 @@ async def _receiver(options: ListenOptions, exchanger: Exchanger) -> AsyncGenera
 
 
 class _Printer:
-    """Prints each notification as it comes, and on stderr what became of those handed on."""
+    """Prints each notification as it comes, and on stderr what became of those forwarded."""
 
     def __init__(self, *, is_json: bool) -> None:
         self._is_json = is_json
@@ -174,11 +174,11 @@ def _answered(status: int | None) -> str:
 
 
 def _forward_line(read: Read) -> str:
-    """What became of a notification that was handed on; nothing for other exchanges."""
+    """What became of a notification that was forwarded; nothing for other exchanges."""
     match read:
         case Began(entry, call) if call.purpose is Purpose.FORWARD:
-            return f"handed on: HTTP {entry.status}"
+            return f"forwarded: HTTP {entry.status}"
         case Over(Failed(message=message), call) if call.purpose is Purpose.FORWARD:
-            return f"not handed on: {message}"
+            return f"not forwarded: {message}"
         case _:
             return ""

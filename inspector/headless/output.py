@@ -220,7 +220,7 @@ def _error_json(reply: Reply | None) -> Json:
 
 
 def _texts_said(exchange: Exchange) -> tuple[str, ...]:
-    """The texts of the last message; a stream's artifact chunks are no message."""
+    """The texts of the last message; a stream's artifact chunks are not a message."""
     for frame in reversed(exchange.frames):
         reply = exchange.read(frame)
         if reply is None or reply.result is None:

@@ -59,7 +59,9 @@ def _expected_state(spelling: str | None) -> str | None:
     if spelling is None:
         return None
     if (state := parse_state(spelling)) is None:
-        raise UsageError(f"--expect-state {spelling!r} is no state", f"one of {', '.join(STATES)}")
+        raise UsageError(
+            f"--expect-state {spelling!r} is not a state", f"one of {', '.join(STATES)}"
+        )
     return state
 
 
@@ -76,7 +78,9 @@ async def _send_twice(inspection: Inspection, turn: Turn, options: SendOptions) 
         UsageError: with a flag that says how one turn is followed or ends.
     """
     if turn.also or options.expect_state is not None:
-        raise UsageError("--twice compares two replies: leave out other ways and --expect-state")
+        raise UsageError(
+            "--twice compares two replies: leave out other channels and --expect-state"
+        )
     twin = replace(turn, context_id=turn.context_id or str(uuid.uuid4()))
     numbers = await inspection.session.run_twice(twin)
     exchanges = [inspection.exchange(number) for number in numbers]
@@ -151,7 +155,7 @@ def _read_stdin() -> str:
     except UnicodeDecodeError as error:
         found = content[error.start : error.start + 8]
         raise UsageError(
-            f"stdin is no UTF-8: {found!r} at byte {error.start}",
+            f"stdin is not UTF-8: {found!r} at byte {error.start}",
             "--part FILE sends a file as it is, --raw - a whole body",
         ) from error
     if not text:
@@ -162,7 +166,7 @@ def _read_stdin() -> str:
 def _refuse_shapes_of_nothing(message: MessageOptions) -> None:
     sources = (message.slot, message.slots, message.slot_set, message.snippet)
     if message.slots_as and not any(sources):
-        raise UsageError("--slots-as says nothing without slots", "add --slot NAME=VALUE")
+        raise UsageError("--slots-as has no effect without slots", "add --slot NAME=VALUE")
 
 
 def _read_raw(raw: str, message: MessageOptions, follow: FollowOptions) -> Turn:

@@ -63,7 +63,7 @@ def _list(options: SessionsOptions) -> int:
 
 
 def _skim_all() -> list[Skimmed]:
-    """Every session that can be read, newest first; what cannot is told on stderr."""
+    """Every session that can be read, newest first; what cannot is reported on stderr."""
     skimmed: list[Skimmed] = []
     for path in session_paths(sessions_folder()):
         try:
@@ -130,7 +130,9 @@ def _delete(options: SessionsOptions) -> int:
 
 def _prune(options: SessionsOptions) -> int:
     if options.keep is None and options.older_than is None:
-        raise UsageError("nothing says what may go", "--keep N, --older-than DAYS, or both")
+        raise UsageError(
+            "prune needs to know what to delete", "--keep N, --older-than DAYS, or both"
+        )
     before = None
     if options.older_than is not None:
         before = datetime.now().astimezone() - timedelta(days=options.older_than)
@@ -225,7 +227,7 @@ def _pair_json(pair: ComparedTurns) -> dict[str, Json]:
 def _compared_lines(
     ink: Ink, old: str, new: str, compared: Sequence[ComparedTurns]
 ) -> Iterator[str]:
-    """The turns of two sessions side by side, and below each what is other."""
+    """The turns of two sessions side by side, and below each what changed."""
     yield ink(_columns("", old, new), BOLD)
     for pair in compared:
         yield _columns("~" if pair.changes else "=", _in_short(pair.old), _in_short(pair.new))

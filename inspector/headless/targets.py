@@ -181,7 +181,7 @@ def _remove(options: TargetsOptions) -> int:
     def without(targets: Targets) -> Targets:
         if options.name not in targets.saved:
             raise UsageError(
-                f"no target is called {options.name!r}", "a2a-inspect targets list shows all"
+                f"no target is named {options.name!r}", "a2a-inspect targets list shows all"
             )
         return targets.without_target(options.name)
 

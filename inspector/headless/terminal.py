@@ -31,7 +31,7 @@ def print_json(value: Json) -> None:
 
 
 def print_bytes(content: bytes) -> None:
-    """Print to stdout what is no text of ours, byte for byte. Raises as `print_text` does."""
+    """Print `content` to stdout, byte for byte. Raises as `print_text` does."""
     with _stdout():
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
@@ -39,7 +39,7 @@ def print_bytes(content: bytes) -> None:
 
 
 def print_aside(*lines: str) -> None:
-    """Print to stderr; where it takes nothing there is nobody to tell."""
+    """Print to stderr; if that fails, nobody can be told."""
     try:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         sys.stderr.flush()
@@ -102,7 +102,7 @@ class Ink:
         return f"\x1b[{codes}m{text}{_RESET}" if self.is_coloured and codes else text
 
     def state(self, state: str) -> str:
-        """The symbol and name of `state`, whichever version spelt it."""
+        """The symbol and name of `state`, in any version's spelling."""
         known = parse_state(state) or ""
         symbol, style = SYMBOLS.get(known, ("?", RED))
         return self(f"{symbol} {known or state}", style)

@@ -58,7 +58,7 @@ STOPS = (
     ),
     Stop(
         "The same with slots seeded by an orchestrator",
-        "What message.metadata.slots already tells is not asked again.",
+        "What message.metadata.slots already holds is not asked again.",
         (
             Say(
                 "send money to Ann",

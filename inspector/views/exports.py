@@ -41,7 +41,7 @@ with (
 
 
 def curl(request: RequestSent | PushReceived, *options: str) -> str:
-    """The request as a command line; a body that is no text goes by way of base64."""
+    """The request as a command line; a body that is not text is passed as base64."""
     words = ["curl", *options, "-X", shlex.quote(request.method), shlex.quote(request.url)]
     for name, value in request.headers:
         if name.lower() in OWN_HEADERS:
@@ -67,8 +67,8 @@ def httpx_script(request: RequestSent | PushReceived) -> str:
         if name.lower() in OWN_HEADERS:
             continue
         is_secret = is_secret or value == MASK
-        spelt = f"os.environ[{variable_of(name)!r}]" if value == MASK else repr(value)
-        headers.append(f"    ({name!r}, {spelt}),\n")
+        written = f"os.environ[{variable_of(name)!r}]" if value == MASK else repr(value)
+        headers.append(f"    ({name!r}, {written}),\n")
     text = _text(request.body)
     imports = ["import os"] * is_secret + ["import sys", "", "import httpx"]
     return _PYTHON.format(
@@ -149,7 +149,7 @@ HTTP_SCHEMES = ("http", "https")
 def har(exchanges: Iterable[Exchange], started: datetime, version: str) -> dict[str, Json]:
     """The archive; `started` is the zero of the log, `version` that of a2a-inspect.
 
-    A card that was read from a file is no exchange of HTTP and is left out.
+    A card that was read from a file is left out: no HTTP was exchanged.
     """
     return {
         "log": {
@@ -247,7 +247,7 @@ def _answer(
 
 
 def _timings(exchange: Exchange) -> dict[str, Json]:
-    """`send` is in `wait`: the log does not tell when the last byte of a request had gone."""
+    """`send` is in `wait`: the log does not say when the last byte of a request had gone."""
     total, first = exchange.total_ms or 0, exchange.first_byte_ms
     wait = total if first is None else first
     connect = exchange.connect_ms

@@ -28,12 +28,12 @@ class FilePart:
         """The file itself.
 
         Raises:
-            ValueError: it is no Base64.
+            ValueError: it is not Base64.
         """
         try:
             return base64.b64decode(self.encoded, validate=True)
         except binascii.Error as error:
-            raise ValueError(f"the file {self.name!r} is no Base64: {error}") from error
+            raise ValueError(f"the file {self.name!r} is not Base64: {error}") from error
 
     @property
     def safe_name(self) -> str:

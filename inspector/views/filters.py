@@ -1,6 +1,6 @@
 """What a user types to see less: terms that all must hold (inspector.md WIRE-2).
 
-state:working      the state, however it is spelt; several with commas
+state:working      the state, in any spelling; several with commas
 task:91c           the task's id begins so; context: likewise
 status:err         what failed or was refused; status:ok, status:open, or an HTTP status: 4, 404
 method:send        the JSON-RPC method or purpose holds it; lane:push the way it came

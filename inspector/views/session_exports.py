@@ -188,7 +188,7 @@ def _quote(text: str) -> Iterator[str]:
 
 
 def _keep_marker(found: re.Match[str]) -> str:
-    """A dash or number at the start of a line that makes no list."""
+    """The start of a line, its dash or number escaped so that it does not start a list."""
     return f"{found[1]}{found[2][:-1]}\\{found[2][-1]}"
 
 

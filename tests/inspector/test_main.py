@@ -115,7 +115,7 @@ def test_arguments_that_are_no_text_are_refused(words: tuple[bytes, ...]) -> Non
 
 @pytest.mark.parametrize(
     ("stdin", "told"),
-    [(b"hi\xff\n", b"stdin is no UTF-8: b'\\xff\\n' at byte 2"), (b"\r\n", b"stdin has no text")],
+    [(b"hi\xff\n", b"stdin is not UTF-8: b'\\xff\\n' at byte 2"), (b"\r\n", b"stdin has no text")],
 )
 @pytest.mark.req("CLI-5")
 def test_stdin_that_is_no_message_is_refused(stdin: bytes, told: bytes) -> None:

@@ -202,7 +202,9 @@ def find_session(folder: Path, word: str) -> Path:
         return _existing(Path(word))
     paths = session_paths(folder)
     if not word:
-        raise UsageError("the session is named by ''", "is a variable unset? last is the newest")
+        raise UsageError(
+            "the name of the session is empty", "is a variable unset? last is the newest"
+        )
     if word == LAST:
         if not paths:
             raise UsageError(f"no session is saved in {folder}", "a2a-inspect send makes one")
@@ -216,13 +218,13 @@ def find_session(folder: Path, word: str) -> Path:
         raise UsageError(f"{word!r} could be any of {len(found)} sessions", f"one of {ids}")
     if os.sep in word or Path(word).is_file():
         return _existing(Path(word))
-    raise UsageError(f"no session is called {word!r}", "a2a-inspect sessions list shows all")
+    raise UsageError(f"no session is named {word!r}", "a2a-inspect sessions list shows all")
 
 
 def _existing(path: Path) -> Path:
     if path.is_file():
         return path
-    found = "this is a folder" if path.is_dir() else "there is no such file"
+    found = "it is a folder" if path.is_dir() else "no such file"
     raise UsageError(f"{path}: {found}", "name a session's file, its id or its name")
 
 
@@ -300,12 +302,12 @@ def prune(
     only with `named_too`; one that is being recorded stays.
     """
     paths = session_paths(folder)
-    doomed = set(paths[keep:]) if keep is not None else set[Path]()
+    selected = set(paths[keep:]) if keep is not None else set[Path]()
     if before is not None:
-        doomed |= {path for path in paths if path.name < _stamp(before)}
+        selected |= {path for path in paths if path.name < _stamp(before)}
     if most_bytes is not None:
-        doomed |= set(_beyond(paths, most_bytes))
-    return [path for path in paths if path in doomed and _may_go(path, named_too)]
+        selected |= set(_beyond(paths, most_bytes))
+    return [path for path in paths if path in selected and _may_go(path, named_too)]
 
 
 def _beyond(paths: Iterable[Path], most_bytes: int) -> Iterator[Path]:
@@ -356,7 +358,7 @@ def append_writer(saved: SavedSession, tell: Callable[[str], None]) -> SessionWr
     try:
         file = open_file()
     except OSError:
-        # it can be looked at all the same; the first entry tells that it cannot be written
+        # it can be looked at all the same; the first entry reports that it cannot be written
         return SessionWriter(open_file, endings, tell)
     if not lock(file):
         os.close(file)

@@ -65,7 +65,7 @@ class Targets:
         """Save `target` as `name`, in place of what had that name.
 
         Raises:
-            UsageError: `name` is no name, or `target` holds what may be a secret.
+            UsageError: `name` cannot be a name, or `target` holds what may be a secret.
         """
         check_name(name)
         check_secrets(target)
@@ -118,7 +118,7 @@ def read_targets(path: Path) -> Targets:
     parsed = parse_json(content)
     if not isinstance(parsed.value, dict):
         found = parsed.problem or "no JSON object"
-        raise UsageError(f"{path}: {found}", "mend it, or delete it to begin anew")
+        raise UsageError(f"{path}: {found}", "fix it, or delete it to start again")
     return Targets(
         saved={
             name: SavedTarget(target, {key: fields[key] for key in fields if key != "target"})
@@ -172,7 +172,7 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 def write_targets(path: Path, targets: Targets) -> None:
-    """Write the file anew and put it in the place of the old one; a reader sees either.
+    """Write a new file and put it in the place of the old one; a reader sees one of the two.
 
     Raises:
         UsageError: the system refuses.
@@ -247,7 +247,7 @@ _PUBLIC = re.compile(r"(x-)?a2a-(context-id|version|extensions)", re.IGNORECASE)
 def encode_turn(turn: Turn) -> Json:
     """Return what `decode_turn` makes `turn` of again, but for what is left out."""
     if turn.raw is not None:
-        # JSON has no bytes: a body that is no UTF-8 is kept as near as it can be
+        # JSON has no bytes: a body that is not UTF-8 is kept as near as it can be
         return {"raw": turn.raw.decode(errors="replace"), "follow": turn.follow.value}
     headers = [[name, value] for name, value in turn.headers if _is_kept(name, value)]
     fields: dict[str, Json] = {

@@ -127,4 +127,4 @@ def test_targets_are_listed_and_removed(sessions: Path, capsys: Capture) -> None
     assert out == "bank  http://bank.test  timeout=5.0\nshop  http://shop.test\n"
     assert main(["targets", "remove", "bank", "--json"]) == 0
     assert main(["targets", "remove", "bank"]) == 2
-    assert "no target is called 'bank'" in capsys.readouterr().err
+    assert "no target is named 'bank'" in capsys.readouterr().err

@@ -47,7 +47,7 @@ def test_size_is_that_of_the_content(content: bytes) -> None:
 
 
 def test_content_that_is_no_base64_is_said() -> None:
-    with pytest.raises(ValueError, match="the file 'f' is no Base64"):
+    with pytest.raises(ValueError, match="the file 'f' is not Base64"):
         FilePart("f", "", "###").content()
 
 

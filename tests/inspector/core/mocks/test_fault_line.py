@@ -63,7 +63,7 @@ def test_values_are_json_or_text_and_match_has_its_criteria() -> None:
     [
         ("nap", "no fault 'nap'"),
         ("", "no fault ''"),
-        ("delay 2", "'2' is no NAME=VALUE"),
+        ("delay 2", "'2' is not NAME=VALUE"),
         ("delay often=1", "has no 'often'"),
         ("delay when='x", "No closing quotation"),
     ],

@@ -71,7 +71,7 @@ async def test_a_right_signature_has_no_problem(token: str) -> None:
         (sign(iat=1_799_999_000), "out of its time by iat"),
         (sign(iat=1_800_000_100), "out of its time by iat"),
         (sign(nbf=1_800_000_100), "out of its time by nbf"),
-        (sign(exp="soon"), "exp is no time"),
+        (sign(exp="soon"), "exp is not a time"),
         (sign(iat=float("nan")), "out of its time by iat"),
         (sign(exp=-(10**400)), "out of its time by exp"),
         (sign(request_body_sha256="\ud800"), "signs another body"),

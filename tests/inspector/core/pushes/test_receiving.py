@@ -246,7 +246,7 @@ async def test_what_waits_to_be_handed_on_is_bounded(callback_host: "Hosting") -
             await setting.post()
         await setting.until_logged(Failed)
         [failed, *_] = [entry for entry in setting.log.entries if isinstance(entry, Failed)]
-        assert failed.message == "not handed on: 100 others wait already"
+        assert failed.message == "not forwarded: 100 others wait already"
         await host.wait_for(1)
 
 

@@ -97,9 +97,9 @@ async def test_word_finds_a_session_by_name_before_id(five: Path) -> None:
         find_session(five, "id")
     for word, told in (
         ("", "named by ''"),
-        ("none", "no session is called"),
-        ("none.jsonl", "there is no such file"),
-        (f"{five}/", "this is a folder"),
+        ("none", "no session is named"),
+        ("none.jsonl", "no such file"),
+        (f"{five}/", "it is a folder"),
     ):
         with pytest.raises(UsageError, match=told):
             find_session(five, word)

@@ -74,7 +74,7 @@ def test_a_secret_travels_as_its_scheme_says(scheme: Scheme, header: tuple[str, 
     [
         (BEARER, "", "here: it is empty"),
         (Scheme("X", "Key"), "abc", "has no place for the key"),
-        (Scheme("X Y", "{key}"), "abc", "'X Y' is no name of a header"),
+        (Scheme("X Y", "{key}"), "abc", "'X Y' is not a header name"),
         (BEARER, "a\nb", "no header may hold"),
     ],
 )

@@ -111,10 +111,10 @@ def test_verified_ones_are_handed_on(listen: Listen) -> None:
     assert post(first.url, "a-token-of-my-own") == 200
     assert json.loads(second.line())["raw"] == TASK
     assert first.process.stderr is not None
-    assert first.process.stderr.readline() == "a2a-inspect: handed on: HTTP 200\n"
+    assert first.process.stderr.readline() == "a2a-inspect: forwarded: HTTP 200\n"
     assert second.stop()[0] == 130
     assert post(first.url, "a-token-of-my-own") == 200
-    assert "not handed on: Connection refused" in first.process.stderr.readline()
+    assert "not forwarded: Connection refused" in first.process.stderr.readline()
 
 
 @pytest.mark.req("PUSHRX-1")
@@ -126,7 +126,7 @@ def test_verified_ones_are_handed_on(listen: Listen) -> None:
         (("--interface", "203.0.113.1"), "cannot listen at 203.0.113.1 port 0"),
         (("--token-env", "NOT_SET"), "the variable NOT_SET is not set"),
         (("--ssl-certificate", "/nonexistent.pem"), "/nonexistent.pem: No such file"),
-        (("--ssl-keyfile", "key.pem"), "says nothing without --ssl-certificate"),
+        (("--ssl-keyfile", "key.pem"), "has no effect without --ssl-certificate"),
         (("--jwks", "keys.json"), "is not an http or https URL"),
         (("--fail", "99"), "an HTTP status, 200 to 599"),
         (("--port", "70000"), "a port, 0 to 65535"),
