@@ -244,8 +244,8 @@ class Receiver:
     async def resend(self, exchange: int) -> bool:
         """Forward a received one again, or log it again if nothing is forwarded.
 
-        In the log it has a header RESENT_HEADER with the number of the first. False means that it is
-        too old to be available.
+        In the log it has a header RESENT_HEADER with the number of the first. False means that it
+        is no longer available.
         """
         push = self._kept.find(exchange)
         if push is None:

@@ -39,7 +39,9 @@ class RecordedSession:
 def open_session(
     target: str, connection: Connection, tell: Callable[[str], None]
 ) -> RecordedSession:
-    """Open a session with `target`; nothing is sent yet. `tell` is called with the reason if it cannot be saved.
+    """Open a session with `target`; nothing is sent yet.
+
+    `tell` is called with the reason if the session cannot be saved.
 
     Raises:
         UsageError: `target` is neither a URL nor a file.

@@ -60,7 +60,7 @@ def _expected_state(spelling: str | None) -> str | None:
         return None
     if (state := parse_state(spelling)) is None:
         raise UsageError(
-            f"--expect-state {spelling!r} is not a state", f"one of {', '.join(STATES)}"
+            f"--expect-state {spelling!r} is not a state", f"use one of {', '.join(STATES)}"
         )
     return state
 
@@ -79,7 +79,7 @@ async def _send_twice(inspection: Inspection, turn: Turn, options: SendOptions) 
     """
     if turn.also or options.expect_state is not None:
         raise UsageError(
-            "--twice compares two replies: leave out other channels and --expect-state"
+            "--twice compares two replies: leave out --expect-state and other channels"
         )
     twin = replace(turn, context_id=turn.context_id or str(uuid.uuid4()))
     numbers = await inspection.session.run_twice(twin)

@@ -34,10 +34,9 @@ from inspector.headless.terminal import (
     print_notice,
     print_text,
 )
-from inspector.views import log_views
 from inspector.views.chat import Said
 from inspector.views.data import SlotChange
-from inspector.views.log_views import Views
+from inspector.views.log_views import fold
 from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 from inspector.views.session_exports import export
 from inspector.views.text import plain, plain_line
@@ -130,9 +129,7 @@ def _delete(options: SessionsOptions) -> int:
 
 def _prune(options: SessionsOptions) -> int:
     if options.keep is None and options.older_than is None:
-        raise UsageError(
-            "prune needs to know what to delete", "--keep N, --older-than DAYS, or both"
-        )
+        raise UsageError("prune needs a limit", "--keep N, --older-than DAYS, or both")
     before = None
     if options.older_than is not None:
         before = datetime.now().astimezone() - timedelta(days=options.older_than)
@@ -253,7 +250,7 @@ def _called(saved: SavedSession) -> str:
 
 def _session_lines(ink: Ink, saved: SavedSession) -> Iterator[str]:
     """The conversation as it went, with wall-clock times."""
-    header, views = saved.header, _fold(saved)
+    header, views = saved.header, fold(saved.whole)
     name = f"  {ink(plain_line(saved.name), BOLD)}" if saved.name else ""
     yield f"{header.id}{name}  {plain_line(header.target)}  {header.started:%Y-%m-%d %H:%M:%S}"
     last_of = {said.exchange: said.seq for said in views.chat.said}
@@ -268,13 +265,6 @@ def _session_lines(ink: Ink, saved: SavedSession) -> Iterator[str]:
             yield from data_lines(ink, turn, changed)
     if not views.chat.said:
         yield "nothing was said"
-
-
-def _fold(saved: SavedSession) -> Views:
-    views = log_views.EMPTY
-    for entry in saved.whole:
-        views = log_views.step(views, entry)
-    return views
 
 
 def _word_lines(ink: Ink, said: Said, when: str) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """All views of one log, stepped together on entries that are read once."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 from inspector.core.entries import Entry
 from inspector.views import card, chat, data, exchanges, live, mock, reading, timeline
@@ -46,3 +48,8 @@ def step(views: Views, entry: Entry) -> Views:
         mock=mock.step(views.mock, entry),
         live=live.step(views.live, read),
     )
+
+
+def fold(entries: Iterable[Entry]) -> Views:
+    """The views of a whole log."""
+    return reduce(step, entries, EMPTY)

@@ -4,16 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import reduce
 
 from inspector.core.entries import Purpose
 from inspector.core.saved.recording import SavedSession, encode_entry, encode_header, encode_name
-from inspector.views import log_views
 from inspector.views.chat import Said
 from inspector.views.data import SlotChange, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, har, httpx_script
-from inspector.views.log_views import Views
+from inspector.views.log_views import Views, fold
 from inspector.views.text import plain, plain_line
 from inspector.wire.json_values import Json, encode_json
 from inspector.wire.states import parse_state
@@ -25,7 +23,7 @@ def export(saved: SavedSession, form: str, version: str) -> bytes:
 
 
 def _har(saved: SavedSession, version: str) -> bytes:
-    return encode_json(har(_views(saved).exchanges, saved.header.started, version)) + b"\n"
+    return encode_json(har(fold(saved.whole).exchanges, saved.header.started, version)) + b"\n"
 
 
 def _jsonl(saved: SavedSession, _: str) -> bytes:
@@ -37,7 +35,7 @@ def _jsonl(saved: SavedSession, _: str) -> bytes:
 
 def _markdown(saved: SavedSession, _: str) -> bytes:
     title = saved.name or f"Session {saved.header.id}"
-    return _encode(markdown(_views(saved), saved.header.started, title, saved.header.target))
+    return _encode(markdown(fold(saved.whole), saved.header.started, title, saved.header.target))
 
 
 def _curl(saved: SavedSession, _: str) -> bytes:
@@ -55,13 +53,9 @@ def _httpx(saved: SavedSession, _: str) -> bytes:
 
 def _asked(saved: SavedSession) -> Iterator[Exchange]:
     """What we asked the agent over HTTP: no notification, no card file, no mock's admin API."""
-    for exchange in _views(saved).exchanges:
+    for exchange in fold(saved.whole).exchanges:
         if exchange.purpose not in (None, Purpose.ADMIN) and exchange.request.method != "READ":
             yield exchange
-
-
-def _views(saved: SavedSession) -> Views:
-    return reduce(log_views.step, saved.whole, log_views.EMPTY)
 
 
 def _encode(text: str) -> bytes:

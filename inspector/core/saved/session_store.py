@@ -202,9 +202,7 @@ def find_session(folder: Path, word: str) -> Path:
         return _existing(Path(word))
     paths = session_paths(folder)
     if not word:
-        raise UsageError(
-            "the name of the session is empty", "is a variable unset? last is the newest"
-        )
+        raise UsageError("the session's name is empty", "is a variable unset? last is the newest")
     if word == LAST:
         if not paths:
             raise UsageError(f"no session is saved in {folder}", "a2a-inspect send makes one")
