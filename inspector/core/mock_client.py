@@ -1,7 +1,7 @@
 """A client of the admin API that a2a-mock serves beside its agent; all of it is in the log.
 
-Other agents get no unexpected requests: an agent is asked whether it is a mock only if it listens on
-this machine, or if the user named a variable with the mock's admin token.
+Other agents get no unexpected requests: an agent is asked whether it is a mock only if it listens
+on this machine, or if the user named a variable with the admin token of the mock.
 """
 
 import asyncio
