@@ -13,6 +13,7 @@ from inspector.views.session_exports import markdown
 if TYPE_CHECKING:
     from conftest import Script
 
+
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10+01:00")
 
 

@@ -11,6 +11,7 @@ from inspector.cli import main
 if TYPE_CHECKING:
     from conftest import StartAgent
 
+
 SECRET = "one secret with as many bytes as the longest algorithm asks for, 64"
 TASK = {
     "jsonrpc": "2.0",

@@ -17,6 +17,7 @@ from inspector.core.saved.targets import Targets, encode_turn, targets_file, wri
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent
 
+
 TASK: dict[str, Any] = {
     "kind": "task",
     "id": "t",

@@ -1,0 +1,325 @@
+"""The folder of sessions: bounded, and nothing that is in use is thrown away."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from inspector.core.entries import Log
+from inspector.core.saved.recording import SessionHeader, encode_header, read_session
+from inspector.core.saved.session_store import (
+    Recording,
+    SessionWriter,
+    append_writer,
+    delete_session,
+    find_session,
+    id_of,
+    is_open,
+    name_session,
+    new_writer,
+    prune,
+    read_name,
+    record_again,
+    session_paths,
+    skim,
+)
+from inspector.errors import UsageError
+from inspector.views.outcomes import compare_sessions, turns_of
+
+if TYPE_CHECKING:
+    from tests.inspector.core.conftest import Begin
+
+
+Exchange: TypeAlias = Callable[..., None]
+
+
+@pytest.fixture
+async def five(begin: "Begin", exchange: Exchange, tmp_path: Path, started: datetime) -> Path:
+    """A folder with five sessions begun an hour apart, id0 the oldest."""
+    for number in range(5):
+        recording = begin(f"id{number}", started + timedelta(hours=number))
+        exchange(recording.log)
+        recording.close()
+    return tmp_path / "sessions"
+
+
+def ids(folder: Path) -> list[str]:
+    return [id_of(path) for path in session_paths(folder)]
+
+
+@pytest.mark.anyio
+async def test_newest_come_first(five: Path) -> None:
+    assert ids(five) == ["id4", "id3", "id2", "id1", "id0"]
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_oldest_go_beyond_a_number_an_age_or_a_size(five: Path, started: datetime) -> None:
+    assert [id_of(path) for path in prune(five, keep=4)] == ["id0"]
+    assert [id_of(path) for path in prune(five, before=started + timedelta(hours=2))] == ["id1"]
+    size = session_paths(five)[0].stat().st_size
+    assert [id_of(path) for path in prune(five, most_bytes=2 * size)] == ["id2"]
+    assert prune(five, keep=2) == []
+    assert ids(five) == ["id4", "id3"]
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_named_session_stays(five: Path) -> None:
+    for path in session_paths(five):
+        name_session(path, "kept" if id_of(path) == "id1" else "")
+    prune(five, keep=0)
+    assert ids(five) == ["id1"]
+    prune(five, keep=0, named_too=True)
+    assert ids(five) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_session_that_is_recorded_stays(
+    recording: Recording, only_path: Callable[[], Path]
+) -> None:
+    path = only_path()
+    assert is_open(path)
+    assert prune(path.parent, keep=0) == []
+    with pytest.raises(UsageError, match="is open in an a2a-inspect"):
+        delete_session(path)
+    recording.close()
+    assert not is_open(path)
+    delete_session(path)
+    with pytest.raises(UsageError, match="No such file"):
+        delete_session(path)
+
+
+@pytest.mark.anyio
+async def test_word_finds_a_session_by_name_before_id(five: Path) -> None:
+    paths = session_paths(five)
+    name_session(paths[0], "id1")
+    assert find_session(five, "id1") == paths[0]
+    assert find_session(five, "id2") == paths[2]
+    assert find_session(five, "last") == paths[0]
+    assert find_session(five, str(paths[3])) == paths[3]
+    with pytest.raises(UsageError, match="any of 5 sessions"):
+        find_session(five, "id")
+    for word, told in (
+        ("", "named by ''"),
+        ("none", "no session is named"),
+        ("none.jsonl", "no such file"),
+        (f"{five}/", "it is a folder"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            find_session(five, word)
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_read_hides_no_session(five: Path) -> None:
+    (five / "20990101T000000000Z-gone.jsonl").symlink_to(five / "nowhere")
+    (five / "20990102T000000000Z-folder.jsonl").mkdir()
+    assert find_session(five, "id3").name.endswith("id3.jsonl")
+
+
+def test_no_session_is_the_last_of_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no session is saved"):
+        find_session(tmp_path / "none", "last")
+
+
+@pytest.mark.anyio
+async def test_name_survives_a_torn_end(five: Path) -> None:
+    path = session_paths(five)[0]
+    with path.open("ab") as file:
+        file.write(b'{"entry": "Re')
+    whole = read_session(path).entries
+    name_session(path, "the bug")
+    assert read_name(path) == read_session(path).name == "the bug"
+    assert read_session(path).entries == whole
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["last", "a\nb", "\x1b[31m", "x" * 81])
+async def test_name_that_could_be_something_else_is_refused(five: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be a session's name"):
+        name_session(session_paths(five)[0], name)
+
+
+STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
+OnlyPath: TypeAlias = Callable[[], Path]
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_what_is_over_is_in_the_file_at_once(
+    recording: Recording, only_path: OnlyPath
+) -> None:
+    assert read_session(only_path()).entries == tuple(recording.log.entries)
+    recording.close()
+
+
+@pytest.mark.anyio
+async def test_what_still_runs_is_in_the_file_soon(exchange: Exchange) -> None:
+    reading, writing = os.pipe()
+    came = asyncio.Event()
+    asyncio.get_running_loop().add_reader(reading, came.set)
+    writer = SessionWriter(lambda: writing, ("header",), pytest.fail)
+    log = Log(lambda: 0.0)
+    log.subscribe(writer.take)
+    exchange(log, 1, ends=False)
+    assert not came.is_set()
+    async with asyncio.timeout(60):
+        await came.wait()
+    assert os.read(reading, 10_000).count(b"\n") == 3
+    asyncio.get_running_loop().remove_reader(reading)
+    os.close(reading)
+    writer.close()
+
+
+@pytest.mark.anyio
+async def test_closing_writes_the_rest(
+    begin: "Begin", exchange: Exchange, only_path: OnlyPath
+) -> None:
+    recording = begin()
+    exchange(recording.log, 1, ends=False)
+    recording.close()
+    assert len(read_session(only_path()).entries) == 2
+
+
+@pytest.mark.anyio
+async def test_session_without_an_entry_leaves_no_file(begin: "Begin", tmp_path: Path) -> None:
+    begin().close()
+    assert not session_paths(tmp_path / "sessions")
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_only_its_owner_may_read_a_session(recording: Recording, only_path: OnlyPath) -> None:
+    path = only_path()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    recording.close()
+
+
+@pytest.mark.anyio
+async def test_disk_that_refuses_is_told_once(exchange: Exchange, tmp_path: Path) -> None:
+    (tmp_path / "sessions").write_text("no folder")
+    told: list[str] = []
+    header = SessionHeader("1", "t", STARTED, "1")
+    writer = new_writer(tmp_path / "sessions" / "x.jsonl", header, told.append)
+    log = Log(lambda: 0.0)
+    log.subscribe(writer.take)
+    exchange(log, 1)
+    exchange(log, 2)
+    writer.close()
+    assert len(told) == 1
+    assert told[0].startswith("this session is not saved: ")
+    assert writer.problem == told[0]
+
+
+@pytest.mark.anyio
+async def test_full_disk_is_told_once(exchange: Exchange) -> None:
+    told: list[str] = []
+    writer = SessionWriter(lambda: os.open("/dev/full", os.O_WRONLY), (), told.append)
+    log = Log(lambda: 0.0)
+    log.subscribe(writer.take)
+    exchange(log, 1)
+    exchange(log, 2)
+    writer.close()
+    assert told == ["this session is not saved: No space left on device"]
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_session_goes_on_where_it_was_cut_off(
+    recording: Recording, exchange: Exchange, only_path: OnlyPath
+) -> None:
+    exchange(recording.log, 2, ends=False)
+    recording.close()
+    path = only_path()
+    with path.open("ab") as file:
+        file.write(b'{"entry": "Frame')
+    saved = read_session(path)
+    now = STARTED + timedelta(seconds=90)
+    again = record_again(saved, now=now, clock=lambda: 0.0, tell=pytest.fail)
+    exchange(again.log, again.log.last_exchange + 1)
+    again.close()
+    entries = read_session(path).entries
+    assert read_session(path).damage == ""
+    assert list(entries) == list(again.log.entries)
+    assert [entry.seq for entry in entries] == list(range(1, 10))
+    assert entries[-1].at_ms == 90_000
+
+
+@pytest.mark.anyio
+async def test_time_never_runs_backwards(recording: Recording, only_path: OnlyPath) -> None:
+    recording.close()
+    now = STARTED - timedelta(days=1)
+    saved = read_session(only_path())
+    again = record_again(saved, now=now, clock=lambda: 0.0, tell=pytest.fail)
+    assert again.log.now_ms == saved.entries[-1].at_ms
+    again.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_two_cannot_go_on_with_one_session(recording: Recording, only_path: OnlyPath) -> None:
+    saved = read_session(only_path())
+    with pytest.raises(UsageError, match="is open in another a2a-inspect"):
+        append_writer(saved, pytest.fail)
+    recording.close()
+    append_writer(saved, pytest.fail).close()
+
+
+@pytest.mark.anyio
+async def test_exchange_that_ends_after_closing_is_left_out(
+    recording: Recording, exchange: Exchange, only_path: OnlyPath
+) -> None:
+    recording.close()
+    count = len(recording.log.entries)
+    exchange(recording.log, 2)
+    assert len(read_session(only_path()).entries) == count
+
+
+LOG = Path(__file__).parents[2] / "tui" / "logs" / "transfer.jsonl"
+
+
+@pytest.fixture
+def saved(tmp_path: Path, header: SessionHeader) -> Path:
+    path = tmp_path / "20261120T090210250Z-7f3a1c09.jsonl"
+    path.write_text(f"{encode_header(header)}\n{LOG.read_text()}")
+    return path
+
+
+@pytest.mark.req("SESS-1")
+def test_skimmed_turns_end_as_the_whole_log_tells(saved: Path) -> None:
+    skimmed = skim(saved)
+    whole = read_session(saved)
+    assert len(skimmed.entries) < len(whole.entries)
+    assert skimmed.size_bytes == saved.stat().st_size
+    short, long = turns_of(skimmed.entries), turns_of(whole.entries)
+    assert [(one.title, one.state, one.said, one.is_over) for one in short] == [
+        (one.title, one.state, one.said, one.is_over) for one in long
+    ]
+    assert len(short) > 1
+
+
+def test_lines_that_are_damaged_are_left_out(saved: Path) -> None:
+    whole = skim(saved).entries
+    with saved.open("a") as file:
+        file.write('{"entry": "RequestSent", "seq": 90, "at_ms": 1, "exchange": 9}\n')
+        file.write("garbage\n")
+    assert skim(saved).entries == whole
+
+
+@pytest.mark.req("SESS-1")
+def test_shorter_session_lacks_turns(saved: Path) -> None:
+    turns = turns_of(read_session(saved).entries)
+    assert not any(pair.changes for pair in compare_sessions(turns, turns))
+    last = compare_sessions(turns, turns[:-1])[-1]
+    assert last.new is None
+    assert [(one.what, one.old, one.new) for one in last.changes] == [
+        ("turn", turns[-1].title, "none")
+    ]
+    first = compare_sessions((), turns)[0]
+    assert [(one.old, one.new) for one in first.changes] == [("none", turns[0].title)]
