@@ -97,16 +97,36 @@ class Agent:
             "skills": [{"id": "s", "name": "S", "description": "d", "tags": []}],
             **self._card,
         }
-        writer.write(http(json.dumps(card).encode()))
+        writer.write(http_answer(card))
 
 
-def http(body: bytes, status: str = "200 OK", media_type: str = "application/json") -> bytes:
+def http_answer(
+    content: Any, status: str = "200 OK", media_type: str = "application/json"
+) -> bytes:
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n"
     return f"{head}Connection: close\r\n\r\n".encode() + body
 
 
+def reply_of(result: Any) -> Handler:
+    """Answers each request with `result` under the request's id."""
+
+    async def write(_: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+        envelope = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": result}
+        writer.write(http_answer(envelope))
+
+    return write
+
+
+Http: TypeAlias = Callable[..., bytes]
 StartServer: TypeAlias = Callable[[Handler], RawServer]
 StartAgent: TypeAlias = Callable[..., RawServer]
+
+
+@pytest.fixture
+def http() -> Http:
+    """Makes an HTTP answer of its body (bytes or JSON), status and media type."""
+    return http_answer
 
 
 @contextmanager
@@ -133,15 +153,27 @@ def start_server() -> Iterator[StartServer]:
 
 @pytest.fixture
 def start_agent() -> Iterator[StartAgent]:
-    """Starts an agent with a right card that answers POST with the bytes or the handler given."""
+    """Starts an agent with a right card, and with what it answers to a POST.
+
+    That is an answer's bytes, or what `http` makes them of; a handler; or the `result` to send
+    under the request's id.
+    """
     started: list[RawServer] = []
 
-    def start(answer: bytes | Handler, card: dict[str, Any] | None = None) -> RawServer:
-        async def write(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
-            assert isinstance(answer, bytes)
-            writer.write(answer)
+    def start(
+        answer: bytes | tuple[Any, ...] | Handler | None = None,
+        card: dict[str, Any] | None = None,
+        *,
+        result: Any = None,
+    ) -> RawServer:
+        raw = http_answer(*answer) if isinstance(answer, tuple) else answer  # pyright: ignore[reportUnknownArgumentType]: a tuple of anything
 
-        agent = Agent(write if isinstance(answer, bytes) else answer, card)
+        async def write(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+            assert isinstance(raw, bytes)
+            writer.write(raw)
+
+        handler = write if isinstance(raw, bytes) else raw or reply_of(result)
+        agent = Agent(handler, card)
         agent.server.start()
         started.append(agent.server)
         return agent.server

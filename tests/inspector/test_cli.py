@@ -19,7 +19,7 @@ from inspector.headless.flags import COMMANDS, command_parser
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
-    from conftest import StartAgent, StartServer
+    from conftest import Http, StartAgent, StartServer
 
 TASK: dict[str, Any] = {
     "kind": "task",
@@ -27,21 +27,6 @@ TASK: dict[str, Any] = {
     "contextId": "c",
     "status": {"state": "completed", "timestamp": "2026-11-20T10:00:00Z"},
 }
-
-
-def http(body: bytes, status: str = "200 OK", media_type: str = "application/json") -> bytes:
-    head = f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n"
-    return f"{head}Connection: close\r\n\r\n".encode() + body
-
-
-def answer_with(result: Any) -> Callable[[str, bytes, asyncio.StreamWriter], Any]:
-    """A handler that answers each request with `result` under the request's id."""
-
-    async def handle(_: str, body: bytes, writer: asyncio.StreamWriter) -> None:
-        envelope = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": result}
-        writer.write(http(json.dumps(envelope).encode()))
-
-    return handle
 
 
 def stream_of(*results: Any, end: bytes = b"") -> Callable[[str, bytes, asyncio.StreamWriter], Any]:
@@ -190,20 +175,24 @@ def test_nobody_there_is_3(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("reply", "complaint"),
     [
-        (http(b"Not Found", "404 Not Found", "text/plain"), "no agent card"),
-        (http(b"<html></html>", media_type="text/html"), "no agent card"),
-        (http(b"[]"), "no agent card"),
-        (http(b"{}"), "offers no JSON-RPC interface"),
-        (http(b"moved", "302 Found\r\nLocation: http://127.0.0.1:1/"), "HTTP 302"),
+        ((b"Not Found", "404 Not Found", "text/plain"), "no agent card"),
+        ((b"<html></html>", "200 OK", "text/html"), "no agent card"),
+        ((b"[]",), "no agent card"),
+        ((b"{}",), "offers no JSON-RPC interface"),
+        ((b"moved", "302 Found\r\nLocation: http://127.0.0.1:1/"), "HTTP 302"),
         (b"SSH-2.0-OpenSSH\r\n\r\n", "illegal status line"),
     ],
 )
 @pytest.mark.req("CLI-1", "CONN-1")
 def test_no_card_is_4(
-    reply: bytes, complaint: str, start_server: "StartServer", capsys: pytest.CaptureFixture[str]
+    reply: bytes | tuple[Any, ...],
+    complaint: str,
+    start_server: "StartServer",
+    http: "Http",
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(reply)
+        writer.write(reply if isinstance(reply, bytes) else http(*reply))
 
     assert main(["send", start_server(handle).url, "hi"]) == 4
     assert complaint in capsys.readouterr().err
@@ -212,21 +201,19 @@ def test_no_card_is_4(
 @pytest.mark.parametrize(
     ("reply", "status", "complaint"),
     [
-        (http(b"<html>"), 4, "not in JSON-RPC: not JSON"),
-        (http(b""), 4, "the reply is empty"),
-        (http(b"gone", "404 Not Found"), 5, "answers HTTP 404"),
-        (http(b"no", "401 Unauthorized"), 5, "no credentials were sent"),
-        (http(b"no", "409 Conflict"), 5, "still being worked on"),
-        (http(b"oops", "500 Internal Server Error"), 5, "has failed"),
+        ((b"<html>",), 4, "not in JSON-RPC: not JSON"),
+        ((b"",), 4, "the reply is empty"),
+        ((b"gone", "404 Not Found"), 5, "answers HTTP 404"),
+        ((b"no", "401 Unauthorized"), 5, "no credentials were sent"),
+        ((b"no", "409 Conflict"), 5, "still being worked on"),
+        ((b"oops", "500 Internal Server Error"), 5, "has failed"),
         (
-            http(b"", "307 X\r\nLocation: http://other.test/"),
+            (b"", "307 X\r\nLocation: http://other.test/"),
             4,
             "redirects to 'http://other.test/'",
         ),
         (
-            http(
-                b'{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"Method not found"}}'
-            ),
+            (b'{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"Method not found"}}',),
             5,
             "error -32601: Method not found",
         ),
@@ -235,7 +222,7 @@ def test_no_card_is_4(
 )
 @pytest.mark.req("CLI-1", "CLI-5")
 def test_each_refusal_has_its_status(
-    reply: bytes,
+    reply: bytes | tuple[Any, ...],
     status: int,
     complaint: str,
     start_agent: "StartAgent",
@@ -256,7 +243,7 @@ def test_no_result_is_4_with_its_finding(
 ) -> None:
     *command, argument = [word for word in words if not word.startswith("-")]
     flags = [word for word in words if word.startswith("-")]
-    url = start_agent(answer_with(None)).url
+    url = start_agent(result=None).url
     assert main([*command, url, argument, *flags, "--json"]) == 4
     out, err = capsys.readouterr()
     answer = json.loads(out.splitlines()[-1])
@@ -268,7 +255,7 @@ def test_no_result_is_4_with_its_finding(
 def test_a_failed_task_is_no_failed_command(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = start_agent(answer_with({**TASK, "status": {"state": "failed"}})).url
+    url = start_agent(result={**TASK, "status": {"state": "failed"}}).url
     assert main(["send", url, "hi"]) == 0
     assert main(["send", url, "hi", "--expect-state", "FAILED"]) == 0
     assert main(["send", url, "hi", "--expect-state", "completed"]) == 1
@@ -313,7 +300,7 @@ def test_an_interruption_is_130_and_says_what_was_under_way(start_agent: "StartA
 @pytest.mark.parametrize("way", [(), ("--stream",), ("--stream", "--push")])
 def test_a_closed_pipe_is_no_traceback(way: tuple[str, ...], start_agent: "StartAgent") -> None:
     handle = stream_of(update("working"), update("completed", final=True))
-    url = start_agent(handle if way else answer_with(TASK)).url
+    url = (start_agent(handle) if way else start_agent(result=TASK)).url
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -334,7 +321,7 @@ def test_a_closed_pipe_is_no_traceback(way: tuple[str, ...], start_agent: "Start
 @pytest.mark.parametrize("shape", ["metadata", "request", "data", "line", "fence"])
 @pytest.mark.req("COMP-1a")
 def test_slots_go_out_in_each_shape(shape: str, start_agent: "StartAgent", tmp_path: Path) -> None:
-    agent = start_agent(answer_with(TASK))
+    agent = start_agent(result=TASK)
     file = tmp_path / "slots.json"
     file.write_text('{"amount": 1, "vip": true}')
     words = ["--slots", str(file), "--slot", "amount=50", "--slot", "to=Joe", "--slots-as", shape]
@@ -359,7 +346,7 @@ def test_slots_go_out_in_each_shape(shape: str, start_agent: "StartAgent", tmp_p
     "words", [("--no-save", "hi"), ("hi", "--no-save"), ("--no-save", "--", "-hi"), ("--", "-hi")]
 )
 def test_flags_may_stand_before_the_text(words: tuple[str, ...], start_agent: "StartAgent") -> None:
-    agent = start_agent(answer_with(TASK))
+    agent = start_agent(result=TASK)
     assert main(["send", agent.url, *words]) == 0
     [part] = json.loads(agent.requests[-1][1])["params"]["message"]["parts"]
     assert part["text"] == ("-hi" if "--" in words else "hi")
@@ -367,7 +354,7 @@ def test_flags_may_stand_before_the_text(words: tuple[str, ...], start_agent: "S
 
 @pytest.mark.req("COMP-2")
 def test_the_turn_is_the_users(start_agent: "StartAgent", tmp_path: Path) -> None:
-    agent = start_agent(answer_with(TASK))
+    agent = start_agent(result=TASK)
     part = tmp_path / "part.json"
     part.write_text('{"kind": "data", "data": {"x": 1}}')
     (tmp_path / "note.txt").write_text("note")
@@ -404,7 +391,7 @@ def test_the_turn_is_the_users(start_agent: "StartAgent", tmp_path: Path) -> Non
 def test_json_has_the_shape_of_the_reference(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["send", start_agent(answer_with(TASK)).url, "hi", "--json"]) == 0
+    assert main(["send", start_agent(result=TASK).url, "hi", "--json"]) == 0
     out, err = capsys.readouterr()
     [line] = out.splitlines()
     assert list(json.loads(line)) == [
@@ -425,7 +412,7 @@ def test_json_has_the_shape_of_the_reference(
 
 
 def test_a_refusal_in_json_still_prints_the_reply(
-    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+    start_agent: "StartAgent", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = {"code": -32001, "message": "Task not found"}
     reply = json.dumps({"jsonrpc": "2.0", "id": "x", "error": error}).encode()
@@ -468,13 +455,13 @@ def test_findings_are_told(start_agent: "StartAgent", capsys: pytest.CaptureFixt
 def test_a_task_under_way_is_told_by_its_state(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = start_agent(answer_with({**TASK, "status": {"state": "submitted"}})).url
+    url = start_agent(result={**TASK, "status": {"state": "submitted"}}).url
     assert main(["send", url, "hi", "--no-blocking"]) == 0
     assert "○ submitted" in capsys.readouterr().out
 
 
 def test_a_refusal_prints_nothing_but_the_diagnosis(
-    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+    start_agent: "StartAgent", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = {"code": -32001, "message": "Task not found"}
     reply = json.dumps({"jsonrpc": "2.0", "id": "x", "error": error}).encode()
@@ -511,7 +498,7 @@ def test_no_text_of_an_agent_acts_on_the_terminal(
         "status": {"state": evil, "message": {"parts": [text, data]}},
         "artifacts": [{"artifactId": evil, "parts": [text]}],
     }
-    url = start_agent(answer_with(task), {"name": evil, "description": evil, evil: 1}).url
+    url = start_agent(card={"name": evil, "description": evil, evil: 1}, result=task).url
     for words in (["send", url, "hi"], ["send", url, "hi", "--json"], ["card", url]):
         assert main(words) == 0
     out, err = capsys.readouterr()
@@ -536,7 +523,7 @@ def test_no_text_of_an_agent_acts_on_the_terminal(
 )
 @pytest.mark.req("CONN-5")
 def test_no_body_is_a_traceback(
-    body: bytes, start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+    body: bytes, start_agent: "StartAgent", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = start_agent(http(body)).url
     assert main(["send", url, "hi"]) in (0, 4, 5)
@@ -546,7 +533,7 @@ def test_no_body_is_a_traceback(
 
 @pytest.mark.req("CONN-5")
 def test_a_body_of_50_mb_is_not_swallowed(
-    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+    start_agent: "StartAgent", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["send", start_agent(http(b"x" * 50_000_000)).url, "hi"]) == 4
     assert "a body larger than 8 MiB; the rest is not read" in capsys.readouterr().err
@@ -576,11 +563,11 @@ def test_credentials_stay_with_the_card(
 ) -> None:
     monkeypatch.setenv("TOKEN", "s3cret-token")
     header = ["--header", "Authorization: Bearer ${TOKEN}"]
-    elsewhere = start_agent(answer_with(TASK))
-    trusted = start_agent(answer_with(TASK))
+    elsewhere = start_agent(result=TASK)
+    trusted = start_agent(result=TASK)
     assert main(["send", trusted.url, "hi", *header]) == 0
     assert all("s3cret-token" in head for head, _ in trusted.requests)
-    lured = start_agent(answer_with(TASK), {"url": elsewhere.url})
+    lured = start_agent(card={"url": elsewhere.url}, result=TASK)
     assert main(["send", lured.url, "hi", *header]) == 2
     assert elsewhere.requests == []
     assert f"--allow-origin {elsewhere.url.rstrip('/')}" in capsys.readouterr().err
@@ -597,7 +584,7 @@ def test_a_secret_that_the_agent_repeats_is_masked(
     monkeypatch.setenv("TOKEN", 's3cret-"token')
     parts = [{"kind": "text", "text": 'you sent s3cret-"token'}]
     message = {"kind": "message", "messageId": "m", "role": "agent", "parts": parts}
-    url = start_agent(answer_with(message)).url
+    url = start_agent(result=message).url
     words = ["send", url, "hi", "--header", "X-Key: Key ${TOKEN}"]
     assert main(words) == 0
     assert main([*words, "--json"]) == 0
@@ -611,7 +598,7 @@ def test_a_secret_that_the_agent_repeats_is_masked(
 
 @pytest.mark.req("CONN-1")
 def test_the_deprecated_place_is_tried(
-    start_server: "StartServer", capsys: pytest.CaptureFixture[str]
+    start_server: "StartServer", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def handle(head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
         is_old = head.startswith("GET /.well-known/agent.json")
@@ -648,7 +635,7 @@ def test_raw_is_what_came(
 def test_a_card_file_is_a_target(
     start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    agent = start_agent(answer_with(TASK))
+    agent = start_agent(result=TASK)
     file = tmp_path / "card.json"
     file.write_text(json.dumps({"name": "Filed", "url": agent.url}))
     assert main(["card", str(file)]) == 0
@@ -660,7 +647,7 @@ def test_a_card_file_is_a_target(
 
 
 def test_a_redirect_of_the_same_origin_is_followed(
-    start_server: "StartServer", capsys: pytest.CaptureFixture[str]
+    start_server: "StartServer", http: "Http", capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def handle(head: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         host = re.search(r"(?i)host: (\S+)", head)
@@ -668,7 +655,8 @@ def test_a_redirect_of_the_same_origin_is_followed(
         if head.startswith("GET"):
             writer.write(http(json.dumps({"name": "R", "url": f"http://{host[1]}/rpc"}).encode()))
         elif head.startswith("POST /rpc/"):
-            await answer_with(TASK)(head, body, writer)
+            envelope = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": TASK}
+            writer.write(http(envelope))
         else:
             writer.write(http(b"", "307 Temporary Redirect\r\nLocation: /rpc/"))
 
@@ -679,7 +667,7 @@ def test_a_redirect_of_the_same_origin_is_followed(
 def test_a_task_of_another_context_is_1(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = start_agent(answer_with(TASK)).url
+    url = start_agent(result=TASK).url
     assert main(["tasks", "get", url, "t", "--context", "c"]) == 0
     assert main(["tasks", "get", url, "t", "--context", "other"]) == 1
     assert "expected context other, found c" in capsys.readouterr().err

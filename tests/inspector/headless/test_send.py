@@ -15,7 +15,7 @@ from inspector.core.commands import FollowMode, SlotShape, Turn
 from inspector.core.saved.targets import Targets, encode_turn, targets_file, write_targets
 
 if TYPE_CHECKING:
-    from tests.inspector.conftest import RawServer, StartAgent
+    from tests.inspector.conftest import Http, RawServer, StartAgent
 
 
 TASK: dict[str, Any] = {
@@ -26,28 +26,24 @@ TASK: dict[str, Any] = {
 }
 
 
-def http(content: Any, status: str = "200 OK") -> bytes:
-    body = json.dumps(content).encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return f"{head}\r\nConnection: close\r\n\r\n".encode() + body
+REPLY = {"jsonrpc": "2.0", "id": None, "result": TASK}
+BUSY = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "busy"}}
 
 
-def answer(status: str) -> bytes:
-    if status == "200 OK":
-        return http({"jsonrpc": "2.0", "id": None, "result": TASK})
-    return http(
-        {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "busy"}}, status
-    )
+@pytest.fixture
+def one_after_another(http: "Http") -> Callable[..., Any]:
+    """Makes a handler that answers each request with the next status."""
 
+    def answering(*statuses: str) -> Callable[..., Any]:
+        left = list(statuses)
 
-def one_after_another(*statuses: str) -> Callable[..., Any]:
-    """Answer each request with the next status."""
-    left = list(statuses)
+        async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
+            status = left.pop(0)
+            writer.write(http(REPLY if status == "200 OK" else BUSY, status))
 
-    async def handle(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(left.pop(0)))
+        return handle
 
-    return handle
+    return answering
 
 
 def posted(server: "RawServer") -> list[bytes]:
@@ -59,7 +55,7 @@ def posted(server: "RawServer") -> list[bytes]:
 def test_raw_file_goes_out_byte_for_byte(
     body: bytes, start_agent: "StartAgent", tmp_path: Path
 ) -> None:
-    server = start_agent(answer("200 OK"))
+    server = start_agent((REPLY,))
     file = tmp_path / "body"
     file.write_bytes(body)
     main(["send", server.url, "--raw", str(file)])
@@ -70,7 +66,7 @@ def test_raw_file_goes_out_byte_for_byte(
 def test_raw_body_comes_from_stdin(
     start_agent: "StartAgent", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = start_agent(answer("200 OK"))
+    server = start_agent((REPLY,))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[1]\n\n")))
     main(["send", server.url, "--raw", "-"])
     assert posted(server) == [b"[1]\n\n"]
@@ -88,7 +84,10 @@ def test_raw_body_comes_from_stdin(
     ],
 )
 def test_twice_succeeds_where_one_of_two_is_refused(
-    statuses: tuple[str, str], status: int, start_agent: "StartAgent"
+    statuses: tuple[str, str],
+    status: int,
+    start_agent: "StartAgent",
+    one_after_another: Callable[..., Any],
 ) -> None:
     server = start_agent(one_after_another(*statuses))
     assert main(["send", server.url, "hi", "--twice"]) == status
@@ -98,7 +97,9 @@ def test_twice_succeeds_where_one_of_two_is_refused(
 
 
 def test_twice_prints_both_as_json(
-    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+    start_agent: "StartAgent",
+    one_after_another: Callable[..., Any],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     server = start_agent(one_after_another("200 OK", "409 Conflict"))
     assert main(["send", server.url, "hi", "--twice", "--json"]) == 0
@@ -111,7 +112,7 @@ def test_twice_prints_both_as_json(
 def test_twice_takes_no_other_way(
     words: list[str], start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server = start_agent(answer("200 OK"))
+    server = start_agent((REPLY,))
     assert main(["send", server.url, "hi", "--twice", *words]) == 2
     assert "--twice compares two replies" in capsys.readouterr().err
 
@@ -119,7 +120,7 @@ def test_twice_takes_no_other_way(
 @pytest.fixture
 def kept(start_agent: "StartAgent") -> "RawServer":
     """An agent for which a turn and a slot set are kept."""
-    server = start_agent(answer("200 OK"))
+    server = start_agent((REPLY,))
     turn = Turn(
         "pay",
         {"amount": 50, "to": "Joe"},

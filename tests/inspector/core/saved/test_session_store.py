@@ -106,7 +106,7 @@ async def test_word_finds_a_session_by_name_before_id(five: Path) -> None:
     with pytest.raises(UsageError, match="any of 5 sessions"):
         find_session(five, "id")
     for word, told in (
-        ("", "named by ''"),
+        ("", "name is empty"),
         ("none", "no session is named"),
         ("none.jsonl", "no such file"),
         (f"{five}/", "it is a folder"),
