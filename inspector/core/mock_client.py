@@ -30,7 +30,7 @@ LAST_RETRY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AdminAnswer:
     """`status` is None where none came."""
 
     status: int | None
@@ -161,16 +161,16 @@ class MockClient:
         finally:
             unsubscribe()
 
-    async def _ask(self, method: str, path: str, body: bytes = b"") -> Answer:
+    async def _ask(self, method: str, path: str, body: bytes = b"") -> AdminAnswer:
         if self._session.endpoint is None:
-            return Answer(None, None)
+            return AdminAnswer(None, None)
         answered: list[Entry] = []
         await self._session.fetch(
             Purpose.ADMIN, self._outgoing(method, path, body), answered.append
         )
         status = next((one.status for one in answered if isinstance(one, ResponseStarted)), None)
         bodies = [one.raw for one in answered if isinstance(one, FrameReceived)]
-        return Answer(status, parse_json(bodies[-1]).value if bodies else None)
+        return AdminAnswer(status, parse_json(bodies[-1]).value if bodies else None)
 
     def _outgoing(self, method: str, path: str, body: bytes = b"") -> Outgoing:
         endpoint = self._session.endpoint

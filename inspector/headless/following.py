@@ -32,9 +32,9 @@ from inspector.headless.terminal import (
     print_notice,
     print_text,
 )
-from inspector.views.channels import Silence, explain_silence, missing_pushes
+from inspector.views.channels import missing_pushes
 from inspector.views.exchanges import Exchange
-from inspector.views.problems import Problem, problem_of
+from inspector.views.problems import Problem, Remedy, problem_of, remedy_of_missing_push
 from inspector.views.text import plain_line
 from inspector.views.timeline import TaskRow
 from inspector.wire.dialect import ErrorReason, texts
@@ -181,11 +181,11 @@ def _conclude(
     is_silent = Also.PUSH in also and not any(
         isinstance(one.entry, PushReceived) for one in reports
     )
-    silence = _explain_silence(inspection) if is_silent else None
-    _raise_problem(exchange, ending, silence, is_polled=Also.POLL in also)
-    if silence is not None:
+    remedy = _remedy_of_missing_push(inspection) if is_silent else None
+    _raise_problem(exchange, ending, remedy, is_polled=Also.POLL in also)
+    if remedy is not None:
         print_notice(f"no notification came to {inspection.session.receiver.url}")
-        for name, text in (("likely", silence.cause), ("try", silence.hint)):
+        for name, text in (("likely", remedy.cause), ("try", remedy.hint)):
             print_aside(f"  {name:<11}  {plain_line(text)}")
     return Followed(exchange, row.state)
 
@@ -253,16 +253,16 @@ def _findings(inspection: Inspection) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, section, "$", text)
 
 
-def _explain_silence(inspection: Inspection) -> Silence | None:
+def _remedy_of_missing_push(inspection: Inspection) -> Remedy | None:
     endpoint, card = inspection.session.endpoint, inspection.views.card.card
     if endpoint is None:
         return None
     callback_url = inspection.session.receiver.url
-    return explain_silence(card.card if card else None, endpoint.url, callback_url)
+    return remedy_of_missing_push(card.card if card else None, endpoint.url, callback_url)
 
 
 def _raise_problem(
-    exchange: Exchange, ending: Ending | None, silence: Silence | None, *, is_polled: bool
+    exchange: Exchange, ending: Ending | None, remedy: Remedy | None, *, is_polled: bool
 ) -> None:
     """What one channel lacked is not a problem where another brought it."""
     problem = problem_of(exchange)
@@ -271,7 +271,7 @@ def _raise_problem(
             print_error(error_of(problem))
         return
     if problem is not None:
-        raise error_of(_with_silence(problem, exchange, silence))
+        raise error_of(_with_remedy(problem, exchange, remedy))
     if is_polled and ending is not None:
         raise TimedOut(
             f"the task is still {plain_line(ending.state or 'without a state')} "
@@ -280,11 +280,11 @@ def _raise_problem(
         )
 
 
-def _with_silence(problem: Problem, exchange: Exchange, silence: Silence | None) -> Problem:
+def _with_remedy(problem: Problem, exchange: Exchange, remedy: Remedy | None) -> Problem:
     """A request whose parameters are refused may be refused for its callback."""
     reply = exchange.last_reply
-    if silence is None or reply is None or reply.error is None:
+    if remedy is None or reply is None or reply.error is None:
         return problem
     if reply.error.reason is not ErrorReason.INVALID_PARAMS:
         return problem
-    return replace(problem, cause=silence.cause, hint=silence.hint)
+    return replace(problem, cause=remedy.cause, hint=remedy.hint)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector.core.decoding import Source, read_push, read_sent
 from inspector.core.entries import Channel, FrameReceived, PushReceived, PushVerdict, RequestSent
 from inspector.headless.terminal import BOLD, DIM, GREEN, RED, YELLOW, Ink, milliseconds
-from inspector.views.chat import Said, read_offers
+from inspector.views.chat import ChatMessage, read_offers
 from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.text import plain, plain_line
@@ -55,7 +55,7 @@ def _update_text(ink: Ink, update: Update) -> str:
 
 
 def answer_lines(
-    ink: Ink, exchange: Exchange, said: Sequence[Said], turn: TurnData | None
+    ink: Ink, exchange: Exchange, said: Sequence[ChatMessage], turn: TurnData | None
 ) -> Iterator[str]:
     """What the agent said, offered and told, and where to go on."""
     if not said and not exchange.is_stream and exchange.progress.state:
@@ -75,7 +75,7 @@ def ids_line(ink: Ink, elapsed_ms: float, context_id: str | None, task_id: str |
     return ink(f"{milliseconds(elapsed_ms)}   {shown}", DIM)
 
 
-def said_lines(ink: Ink, said: Said) -> Iterator[str]:
+def said_lines(ink: Ink, said: ChatMessage) -> Iterator[str]:
     if said.state:
         yield ink.state(plain_line(said.state))
     for line in plain(said.text).splitlines():

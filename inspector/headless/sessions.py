@@ -8,14 +8,14 @@ from pathlib import Path
 
 from inspector.core.saved.recording import SavedSession, read_session
 from inspector.core.saved.session_store import (
-    Skimmed,
+    SessionSummary,
     delete_session,
     find_session,
     id_of,
     name_session,
     prune,
     session_paths,
-    skim,
+    summarize,
 )
 from inspector.errors import EXIT_OK, EXIT_UNEXPECTED, UsageError
 from inspector.folders import sessions_folder
@@ -34,7 +34,7 @@ from inspector.headless.terminal import (
     print_notice,
     print_text,
 )
-from inspector.views.chat import Said
+from inspector.views.chat import ChatMessage
 from inspector.views.data import SlotChange
 from inspector.views.log_views import fold
 from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
@@ -48,35 +48,35 @@ def run(options: SessionsOptions) -> int:
 
 
 def _list(options: SessionsOptions) -> int:
-    skimmed = _skim_all()
+    summaries = _summaries()
     if options.json:
-        for one in skimmed:
+        for one in summaries:
             print_json(_session_json(one))
         return EXIT_OK
     ink = ink_for(sys.stdout)
-    for one in skimmed:
+    for one in summaries:
         print_text(_session_line(ink, one))
-    if not skimmed:
+    if not summaries:
         print_notice(f"no session is saved in {sessions_folder()}")
     return EXIT_OK
 
 
-def _skim_all() -> list[Skimmed]:
+def _summaries() -> list[SessionSummary]:
     """Every session that can be read, newest first; what cannot is reported on stderr."""
-    skimmed: list[Skimmed] = []
+    summaries: list[SessionSummary] = []
     for path in session_paths(sessions_folder()):
         try:
-            skimmed.append(skim(path))
+            summaries.append(summarize(path))
         except UsageError as error:
             print_notice(error.text)
-    return skimmed
+    return summaries
 
 
 def _show(options: SessionsOptions) -> int:
     saved = _read(options.session)
     if options.json:
         turns: list[Json] = [_turn_json(turn) for turn in turns_of(saved.whole)]
-        print_json({**_session_json(skim(saved.path)), "turns": turns, "damage": saved.damage})
+        print_json({**_session_json(summarize(saved.path)), "turns": turns, "damage": saved.damage})
         return EXIT_OK
     print_text(*_session_lines(ink_for(sys.stdout), saved))
     return EXIT_OK
@@ -86,7 +86,7 @@ def _name(options: SessionsOptions) -> int:
     path = find_session(sessions_folder(), options.session)
     name_session(path, options.name)
     if options.json:
-        print_json(_session_json(skim(path)))
+        print_json(_session_json(summarize(path)))
     return EXIT_OK
 
 
@@ -169,7 +169,7 @@ TITLE_WIDTH = 40
 COLUMN_WIDTH = 44
 
 
-def _session_json(session: Skimmed) -> dict[str, Json]:
+def _session_json(session: SessionSummary) -> dict[str, Json]:
     turns = turns_of(session.entries)
     return {
         "id": session.header.id,
@@ -185,7 +185,7 @@ def _session_json(session: Skimmed) -> dict[str, Json]:
     }
 
 
-def _session_line(ink: Ink, session: Skimmed) -> str:
+def _session_line(ink: Ink, session: SessionSummary) -> str:
     turns = turns_of(session.entries)
     name = ink(plain_line(session.name), BOLD) + "  " if session.name else ""
     title = plain_line(turns[0].title, TITLE_WIDTH) if turns else "no turn"
@@ -267,7 +267,7 @@ def _session_lines(ink: Ink, saved: SavedSession) -> Iterator[str]:
         yield "nothing was said"
 
 
-def _word_lines(ink: Ink, said: Said, when: str) -> Iterator[str]:
+def _word_lines(ink: Ink, said: ChatMessage, when: str) -> Iterator[str]:
     if said.speaker != "you":
         yield ink(when, DIM)
         yield from said_lines(ink, said)

@@ -9,7 +9,7 @@ from inspector.tui.messages import Place
 from inspector.views import data, live, mock, reading, timeline
 from inspector.views import exchanges as wire
 from inspector.views.card import CardView
-from inspector.views.chat import Offer, Said
+from inspector.views.chat import ChatMessage, Offer
 from inspector.views.data import DataView, TurnData
 from inspector.views.exchanges import Exchange, Exchanges
 from inspector.views.filtered import (
@@ -34,7 +34,7 @@ class Board:
     """The folds of one log."""
 
     card: CardView | None = None
-    chat: Sequence[Said] = ()
+    chat: Sequence[ChatMessage] = ()
     timeline: Timeline = timeline.EMPTY
     data: DataView = data.EMPTY
     exchanges: Exchanges = wire.EMPTY
@@ -71,7 +71,7 @@ class Board:
         return tuple(one for one in self.exchanges.running if one.id not in self.live.under_way)
 
     @property
-    def trouble(self) -> Said | None:
+    def trouble(self) -> ChatMessage | None:
         """Why no card came at the last attempt, told as part of the conversation."""
         last = self.exchanges[-1] if self.exchanges else None
         if last is None or last.purpose is not Purpose.CARD:
@@ -81,7 +81,7 @@ class Board:
             return None
         lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
         at_ms = last.request.at_ms + (last.total_ms or 0)
-        return Said(last.request.seq, at_ms, last.id, "agent", "", problem="\n".join(lines))
+        return ChatMessage(last.request.seq, at_ms, last.id, "agent", "", problem="\n".join(lines))
 
     def turn_at(self, place: Place | None) -> TurnData | None:
         """Return the data that `place` belongs to: the last of its exchange, or the newest."""
@@ -101,7 +101,7 @@ class Board:
 class FilteredBoard:
     """What the panels show. `counts` are how many of how many, by panel; empty: all pass."""
 
-    chat: Sequence[Said] = ()
+    chat: Sequence[ChatMessage] = ()
     tasks: Series[TaskRow] = field(default_factory=Series[TaskRow])
     exchanges: Series[Exchange] = field(default_factory=Series[Exchange])
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])

@@ -14,7 +14,7 @@ from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_cl
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import OfferTaken, Place
 from inspector.views.card import CardView
-from inspector.views.chat import Offer, Said
+from inspector.views.chat import Offer, ChatMessage
 from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12
@@ -33,14 +33,14 @@ class ConversationPanel(BlockList):
         self.agent = "agent"
         self.is_filtered = False
         self._started = started
-        self._trouble: Said | None = None
-        self._messages: ItemBlocks[Said | CardView] = ItemBlocks(
+        self._trouble: ChatMessage | None = None
+        self._messages: ItemBlocks[ChatMessage | CardView] = ItemBlocks(
             self._draw, _place_of, wraps=True, guess=TYPICAL_LINES
         )
         self.source = self._messages
 
     def show_chat(
-        self, chat: Sequence[Said], card: CardView | None, trouble: Said | None = None
+        self, chat: Sequence[ChatMessage], card: CardView | None, trouble: ChatMessage | None = None
     ) -> None:
         """Draw the chat; before its first word, what the agent says it can do.
 
@@ -48,7 +48,7 @@ class ConversationPanel(BlockList):
         """
         self.agent = safe_line(card.name) if card is not None else "agent"
         self._trouble = trouble
-        tail: tuple[Said | CardView, ...] = () if trouble is None else (trouble,)
+        tail: tuple[ChatMessage | CardView, ...] = () if trouble is None else (trouble,)
         greets = not chat and trouble is None and card is not None and not self.is_filtered
         if greets and card is not None:
             tail = (card,)
@@ -63,7 +63,7 @@ class ConversationPanel(BlockList):
             event.prevent_default()
             self.post_message(OfferTaken(payload))
 
-    def _draw(self, said: Said | CardView) -> Block:
+    def _draw(self, said: ChatMessage | CardView) -> Block:
         if isinstance(said, CardView):
             return _greeting(said)
         lines = [self._heading(said)]
@@ -75,7 +75,7 @@ class ConversationPanel(BlockList):
         lines.append(Line(Content("")))
         return Block(Place(said.exchange, said.seq), tuple(lines))
 
-    def _heading(self, said: Said) -> Line:
+    def _heading(self, said: ChatMessage) -> Line:
         is_user = said.speaker == "you"
         who = "you" if is_user else self.agent
         parts = [
@@ -89,7 +89,7 @@ class ConversationPanel(BlockList):
         return Line(Content.assemble(*parts))
 
 
-def _place_of(said: Said | CardView) -> Place | None:
+def _place_of(said: ChatMessage | CardView) -> Place | None:
     return None if isinstance(said, CardView) else Place(said.exchange, said.seq)
 
 
@@ -127,7 +127,7 @@ def offer_line(offer: Offer) -> Content:
     return text.stylize(Style.from_meta({"offer": offer.payload}))
 
 
-def _problem_lines(said: Said, *, is_unreached: bool) -> list[Line]:
+def _problem_lines(said: ChatMessage, *, is_unreached: bool) -> list[Line]:
     """Return what went wrong and the keys that help, those that act in the composer too."""
     if not said.problem:
         return []

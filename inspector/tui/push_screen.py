@@ -24,8 +24,9 @@ from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import duration, safe_line, size, wall_clock
 from inspector.tui.drawing.styles import Symbols, state_ink, state_name, state_sign
 from inspector.tui.messages import Place
-from inspector.views.channels import MissingPush, explain_silence, missing_pushes
+from inspector.views.channels import MissingPush, missing_pushes
 from inspector.views.exchanges import Exchange
+from inspector.views.problems import remedy_of_missing_push
 from inspector.views.reads import STARTS_TASK
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import parse_json
@@ -332,7 +333,7 @@ def empty_words(board: Board, callback_url: str) -> Sequence[tuple[str, str]]:
         lines = [(f"The agent refused the turn that registered: {said}", styles.BAD)]
     card = parse_json(board.card.raw).value if board.card is not None else None
     agent_url = board.card.url if board.card is not None else ""
-    silence = explain_silence(card, agent_url, callback_url)
+    silence = remedy_of_missing_push(card, agent_url, callback_url)
     return [
         *lines,
         (f"likely  {silence.cause}", styles.PLAIN),

@@ -16,7 +16,12 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.core.saved.recording import SessionHeader, read_session
-from inspector.core.saved.session_store import delete_session, name_session, session_paths, skim
+from inspector.core.saved.session_store import (
+    delete_session,
+    name_session,
+    session_paths,
+    summarize,
+)
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
@@ -74,8 +79,8 @@ def read_row(path: Path) -> SessionRow:
     Raises:
         UsageError: the file cannot be read, or is no session.
     """
-    skimmed = skim(path)
-    return SessionRow(path, skimmed.header, skimmed.name, turns_of(skimmed.entries))
+    summary = summarize(path)
+    return SessionRow(path, summary.header, summary.name, turns_of(summary.entries))
 
 
 class SessionsScreen(Screen[Path | None]):

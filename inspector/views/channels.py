@@ -9,10 +9,9 @@ from inspector.views.reads import STARTS_TASK, Call
 from inspector.wire.dialect import Operation, Result, ResultKind, Sections
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import Json, at, encode_json
+from inspector.wire.json_values import encode_json
 from inspector.wire.progress import Progress
 from inspector.wire.states import STATES, is_legal, is_resting, is_terminal
-from inspector.wire.urls import is_loopback
 
 STATE_PATH = "$.result.status.state"
 
@@ -359,36 +358,3 @@ def _check_transition(life: Life, telling: Telling, sections: Sections) -> list[
         return []
     text = f"a task that is {life.now.state} cannot become {telling.state}"
     return [Finding(Severity.ERROR, sections.task_state, "$.status.state", text)]
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """The likely cause, and the next thing to do."""
-
-    cause: str
-    hint: str
-
-
-_TUNNEL = "--public-url URL, with a tunnel from there to this port"
-
-
-def explain_silence(card: Json, agent_url: str, callback_url: str) -> Silence:
-    """Why an agent with `card` did not post to `callback_url`, or refused to."""
-    if at(card, "capabilities", "pushNotifications") is not True:
-        return Silence(
-            "the card says that the agent sends no push notifications",
-            "turn them on at the agent; a2a-mock: push_notifications_enabled in endpoints.yml",
-        )
-    if is_loopback(callback_url) and not is_loopback(agent_url):
-        return Silence(
-            f"{callback_url} leads the agent to its own machine, not to this one", _TUNNEL
-        )
-    if is_loopback(callback_url):
-        return Silence(
-            "patched servers refuse callbacks to loopback addresses, as Rasa's does",
-            f"a2a-mock serve --allow-local-push, or {_TUNNEL}",
-        )
-    return Silence(
-        "the agent cannot reach it, or its rules for callbacks forbid the host",
-        f"from the agent's machine: curl -i -d '{{}}' {callback_url}, which answers 400 or 401",
-    )

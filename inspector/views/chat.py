@@ -32,7 +32,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatMessage:
     """One message of the conversation. `seq` names the entry it came from.
 
     `speaker` is "you" or "agent"; `problem` is set where the exchange failed: what happened, the
@@ -59,7 +59,7 @@ class Chat:
     what several lanes bring is said once, and what is said again in a later turn is said again.
     """
 
-    said: Series[Said] = field(default_factory=Series[Said])
+    said: Series[ChatMessage] = field(default_factory=Series[ChatMessage])
     running: Mapping[int, Exchange] = field(default_factory=dict[int, Exchange])
     streamed: Mapping[int, Series[str]] = field(default_factory=dict[int, Series[str]])
     told: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
@@ -123,7 +123,7 @@ def _ask(view: Chat, asked: Asked) -> Chat:
     request, message = asked.entry, asked.ask.message
     slots, shapes = read_slots(asked.ask)
     text = "\n".join(texts(message.parts if message else ()))
-    said = Said(
+    said = ChatMessage(
         seq=request.seq,
         at_ms=request.at_ms,
         exchange=request.exchange,
@@ -166,7 +166,7 @@ def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
         if key in view.told:
             return view
         view = replace(view, told=view.told.set(key, True))
-    said = Said(
+    said = ChatMessage(
         seq=source.seq,
         at_ms=source.at_ms,
         exchange=source.exchange,
@@ -195,7 +195,7 @@ def _close(view: Chat, exchange: Exchange, over: Over) -> Chat:
     if problem is None:
         return view
     lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
-    said = Said(
+    said = ChatMessage(
         seq=over.entry.seq,
         at_ms=over.entry.at_ms,
         exchange=exchange.id,

@@ -13,9 +13,9 @@ from typing import Generic, TypeVar, assert_never
 from inspector.core.entries import Channel, FrameReceived, Purpose, PushReceived, RequestSent
 from inspector.views.exchanges import Exchange, Exchanges, find
 from inspector.views.filters import (
-    Field,
     FieldTerm,
     Filter,
+    FilterField,
     PathTerm,
     Term,
     TextTerm,
@@ -201,21 +201,21 @@ def is_match(filter_: Filter, exchange: Exchange, found: int) -> bool:
     return filter_.holds(is_true)
 
 
-def _has(exchange: Exchange, field: Field, value: str) -> bool:
+def _has(exchange: Exchange, field: FilterField, value: str) -> bool:
     match field:
-        case Field.STATE:
+        case FilterField.STATE:
             return _is_state(exchange.progress.state, value)
-        case Field.TASK:
+        case FilterField.TASK:
             return _begins(exchange.task_id, value)
-        case Field.CONTEXT:
+        case FilterField.CONTEXT:
             return _begins(exchange.context_id, value)
-        case Field.STATUS:
+        case FilterField.STATUS:
             return _is_status(exchange, value)
-        case Field.METHOD:
+        case FilterField.METHOD:
             return value in _method(exchange)
-        case Field.LANE:
+        case FilterField.LANE:
             return _lane(exchange).startswith(value)
-        case Field.FINDING:
+        case FilterField.FINDING:
             return _is_found(exchange.findings, value)
         case _ as never:
             assert_never(never)
@@ -272,22 +272,22 @@ def is_update(
 
 
 def _tells(
-    row: TaskRow, update: Update | None, exchange: Exchange | None, field: Field, value: str
+    row: TaskRow, update: Update | None, exchange: Exchange | None, field: FilterField, value: str
 ) -> bool:
     match field:
-        case Field.STATE:
+        case FilterField.STATE:
             return update is not None and _is_state(update.state, value)
-        case Field.TASK:
+        case FilterField.TASK:
             return _begins(row.task_id, value)
-        case Field.CONTEXT:
+        case FilterField.CONTEXT:
             return _begins(row.context_id, value)
-        case Field.STATUS:
+        case FilterField.STATUS:
             return _is_outcome(row, update, exchange, value)
-        case Field.METHOD:
+        case FilterField.METHOD:
             return exchange is not None and value in _method(exchange)
-        case Field.LANE:
+        case FilterField.LANE:
             return update is not None and update.channel.startswith(value)
-        case Field.FINDING:
+        case FilterField.FINDING:
             return update is not None and _is_found(update.findings, value)
         case _ as never:
             assert_never(never)

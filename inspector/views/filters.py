@@ -48,7 +48,7 @@ class BadPath:
     message: str
 
 
-class Field(StrEnum):
+class FilterField(StrEnum):
     STATE = "state"
     TASK = "task"
     CONTEXT = "context"
@@ -62,7 +62,7 @@ class Field(StrEnum):
 class FieldTerm:
     """One of `values` must hold; they are in lower case."""
 
-    field: Field
+    field: FilterField
     values: tuple[str, ...]
     is_negated: bool = False
 
@@ -144,13 +144,13 @@ def _parse_term(body: str, position: int) -> Term | BadFilter:
     if field is None:
         return TextTerm(_unquoted(body).lower())
     name, text = field[1], field[2]
-    if name not in set(Field):
-        known = ", ".join(Field)
+    if name not in set(FilterField):
+        known = ", ".join(FilterField)
         return BadFilter(position, f"no field is called {name!r}; there are {known}")
     values = tuple(value for value in _unquoted(text).lower().split(",") if value)
     if not values:
         return BadFilter(position + len(body), f"{name}: needs a value")
-    return FieldTerm(Field(name), values)
+    return FieldTerm(FilterField(name), values)
 
 
 def _parse_path_term(body: str, position: int) -> PathTerm | BadFilter:

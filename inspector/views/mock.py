@@ -45,7 +45,7 @@ class FaultMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AdminCall:
     """A request to the mock's admin API under way."""
 
     method: str
@@ -76,7 +76,7 @@ class MockView:
     traces: Mapping[str, Trace] = field(default_factory=dict[str, Trace])
     lost_traces: frozenset[str] = frozenset()
     recent: tuple[RequestSent, ...] = ()
-    asked: Mapping[int, Asked] = field(default_factory=dict[int, Asked])
+    asked: Mapping[int, AdminCall] = field(default_factory=dict[int, AdminCall])
 
     @property
     def live_faults(self) -> tuple[ArmedFault, ...]:
@@ -91,7 +91,7 @@ def step(view: MockView, entry: Entry) -> MockView:
     """Add what the admin API answered, and what a turn's answer says of its trace."""
     match entry:
         case RequestSent(purpose=Purpose.ADMIN):
-            asked = Asked(entry.method, urlsplit(entry.url).path)
+            asked = AdminCall(entry.method, urlsplit(entry.url).path)
             return replace(view, asked={**view.asked, entry.exchange: asked})
         case RequestSent():
             return view if entry.purpose in ASIDE else _send(view, entry)
@@ -134,7 +134,7 @@ def _start(view: MockView, started: ResponseStarted) -> MockView:
     return replace(view, untold={**view.untold, started.exchange: named[-1]})
 
 
-def _hear(view: MockView, asked: Asked, frame: FrameReceived) -> MockView:
+def _hear(view: MockView, asked: AdminCall, frame: FrameReceived) -> MockView:
     if frame.channel is Channel.SSE:
         event = parse_event(frame.raw)
         if event.data is None:
@@ -150,7 +150,7 @@ def _hear(view: MockView, asked: Asked, frame: FrameReceived) -> MockView:
     return view if is_refused else _learn(view, asked, value)
 
 
-def _learn(view: MockView, asked: Asked, value: Json) -> MockView:
+def _learn(view: MockView, asked: AdminCall, value: Json) -> MockView:
     """What a successful answer says."""
     match asked.path:
         case mock_admin.MODEL:
@@ -234,7 +234,7 @@ def _end_turn(view: MockView, exchange: int) -> MockView:
     return replace(view, untold=others, trace_ids=trace_ids)
 
 
-def _end(view: MockView, asked: Asked, entry: ResponseEnded | Failed) -> MockView:
+def _end(view: MockView, asked: AdminCall, entry: ResponseEnded | Failed) -> MockView:
     others = {key: one for key, one in view.asked.items() if key != entry.exchange}
     is_deaf = asked.path == mock_admin.EVENTS
     return replace(view, asked=others, is_listening=view.is_listening and not is_deaf)

@@ -9,8 +9,9 @@ from typing import assert_never
 from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
 from inspector.views.exchanges import Exchange, header
 from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
-from inspector.wire.json_values import parse_json
+from inspector.wire.json_values import Json, at, parse_json
 from inspector.wire.tokens import Shown, read_mask
+from inspector.wire.urls import is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class RefusalKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class AuthRefusal:
     """`cause` and `hint` as a problem tells them."""
 
     kind: RefusalKind
@@ -374,7 +375,7 @@ _STATUSES: dict[int, tuple[str, str]] = {
 _DESCRIPTION = re.compile(r'error_description="([^"]*)"')
 
 
-def refusal_of(exchange: Exchange) -> Refusal | None:
+def refusal_of(exchange: Exchange) -> AuthRefusal | None:
     """Why the agent answered 401 or 403; None where it did not.
 
     Whether a token had expired when it went out is known from its own `exp`, whatever the agent
@@ -396,43 +397,43 @@ def refusal_of(exchange: Exchange) -> Refusal | None:
             return None
 
 
-def _missing(exchange: Exchange) -> Refusal:
+def _missing(exchange: Exchange) -> AuthRefusal:
     wanted = _challenge(exchange).partition(" ")[0]
-    return Refusal(
+    return AuthRefusal(
         RefusalKind.MISSING,
         f"no credentials were sent; the agent wants {wanted or 'some'}",
         "--token-env VAR, --api-key-env VAR or --jwt-alg ALG; in the app, K asks for them",
     )
 
 
-def _expired(exchange: Exchange, said: str) -> Refusal:
+def _expired(exchange: Exchange, said: str) -> AuthRefusal:
     ago = re.search(r"expired (\d+) s ago", " ".join(_masked(exchange)))
     cause = f"the token had expired {ago[1]} s before it was sent" if ago else "the token expired"
-    return Refusal(
+    return AuthRefusal(
         RefusalKind.EXPIRED,
         cause + _quote(said),
         "a new one: a2a-inspect token makes one; in the app, K renews it, then r resends",
     )
 
 
-def _wrong(shown: Shown | None, said: str) -> Refusal:
+def _wrong(shown: Shown | None, said: str) -> AuthRefusal:
     if shown is Shown.TOKEN:
         cause = "the agent does not accept this token: another key, issuer or audience, or no exp"
     else:
         cause = "the agent does not accept these credentials"
-    return Refusal(
+    return AuthRefusal(
         RefusalKind.WRONG,
         cause + _quote(said),
         "compare key, iss and aud with what the agent expects; in the app, K takes another one",
     )
 
 
-def _forbidden(shown: Shown | None, said: str) -> Refusal:
+def _forbidden(shown: Shown | None, said: str) -> AuthRefusal:
     if shown is None:
         cause = "without credentials this is not allowed"
     else:
         cause = "the agent knows these credentials, but they may not do this"
-    return Refusal(
+    return AuthRefusal(
         RefusalKind.FORBIDDEN,
         cause + _quote(said),
         "credentials with other rights: --token-env VAR; in the app, K takes them",
@@ -460,3 +461,28 @@ def _description(exchange: Exchange) -> str:
 
 def _quote(said: str) -> str:
     return f"; it says {said!r}" if said else ""
+
+
+_TUNNEL = "--public-url URL, with a tunnel from there to this port"
+
+
+def remedy_of_missing_push(card: Json, agent_url: str, callback_url: str) -> Remedy:
+    """Why an agent with `card` did not post to `callback_url`, or refused to (PUSHRX-3)."""
+    if at(card, "capabilities", "pushNotifications") is not True:
+        return Remedy(
+            "the card says that the agent sends no push notifications",
+            "turn them on at the agent; a2a-mock: push_notifications_enabled in endpoints.yml",
+        )
+    if is_loopback(callback_url) and not is_loopback(agent_url):
+        return Remedy(
+            f"{callback_url} leads the agent to its own machine, not to this one", _TUNNEL
+        )
+    if is_loopback(callback_url):
+        return Remedy(
+            "patched servers refuse callbacks to loopback addresses, as Rasa's does",
+            f"a2a-mock serve --allow-local-push, or {_TUNNEL}",
+        )
+    return Remedy(
+        "the agent cannot reach it, or its rules for callbacks forbid the host",
+        f"from the agent's machine: curl -i -d '{{}}' {callback_url}, which answers 400 or 401",
+    )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from inspector.core.entries import Purpose
 from inspector.core.saved.recording import SavedSession, encode_entry, encode_header, encode_name
-from inspector.views.chat import Said
+from inspector.views.chat import ChatMessage
 from inspector.views.data import SlotChange, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, har, httpx_script
@@ -103,7 +103,7 @@ def markdown(views: Views, started: datetime, title: str, target: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _tell(said: Said, agent: str, started: datetime) -> Iterator[str]:
+def _tell(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
     when = started + timedelta(milliseconds=said.at_ms)
     who = "You" if said.speaker == "you" else _escape(agent)
     state = f" · {_escape(parse_state(said.state) or plain_line(said.state))}" if said.state else ""

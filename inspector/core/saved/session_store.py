@@ -399,7 +399,7 @@ _LINE = re.compile(rb'\{"entry": "(\w+)", "seq": \d+, "at_ms": [^,]+, "exchange"
 
 
 @dataclass(frozen=True, slots=True)
-class Skimmed:
+class SessionSummary:
     """A session's requests, how each ended, and of each only the last frame."""
 
     path: Path
@@ -409,7 +409,7 @@ class Skimmed:
     size_bytes: int
 
 
-def skim(path: Path) -> Skimmed:
+def summarize(path: Path) -> SessionSummary:
     """Read a session for a list; lines that cannot be read are left out.
 
     Raises:
@@ -417,12 +417,12 @@ def skim(path: Path) -> Skimmed:
     """
     header = read_header(path)
     try:
-        return _skim(path, header)
+        return _summarize(path, header)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def _skim(path: Path, header: SessionHeader) -> Skimmed:
+def _summarize(path: Path, header: SessionHeader) -> SessionSummary:
     kept: dict[tuple[bytes, bytes] | int, bytes] = {}
     size_bytes = 0
     with path.open("rb") as lines:
@@ -436,7 +436,7 @@ def _skim(path: Path, header: SessionHeader) -> Skimmed:
             kept.pop(key, None)
             kept[key] = line
     entries = tuple(entry for line in kept.values() if (entry := _decode(line)) is not None)
-    return Skimmed(path, header, read_name(path), entries, size_bytes)
+    return SessionSummary(path, header, read_name(path), entries, size_bytes)
 
 
 def _decode(line: bytes) -> Entry | None:

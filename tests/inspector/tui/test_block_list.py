@@ -22,7 +22,7 @@ from inspector.tui.drawing.block_list import (
 )
 from inspector.tui.drawing.styles import DARK
 from inspector.tui.messages import Place
-from inspector.views.chat import Said
+from inspector.views.chat import ChatMessage
 from inspector.views.persistent import Series
 
 Until: TypeAlias = Callable[..., Awaitable[None]]
@@ -190,7 +190,9 @@ async def test_a_hundred_thousand_blocks_scroll() -> None:
 @pytest.mark.req("TIME-2")
 async def test_of_a_long_conversation_a_few_pages_are_drawn() -> None:
     """Every message is reached: by moving on, by its place, and by the keys for both ends."""
-    chat = Series(Said(number, 0, number, "you", f"message {number}") for number in range(1, 5001))
+    chat = Series(
+        ChatMessage(number, 0, number, "you", f"message {number}") for number in range(1, 5001)
+    )
 
     class ChatApp(App[None]):
         def on_mount(self) -> None:
@@ -224,5 +226,5 @@ async def test_of_a_long_conversation_a_few_pages_are_drawn() -> None:
         assert "message 101" in text()
         await pilot.press("end")
         assert "message 5000" in text()
-        conversation.show_chat(chat.append(Said(5001, 0, 5001, "you", "the newest")), None)
+        conversation.show_chat(chat.append(ChatMessage(5001, 0, 5001, "you", "the newest")), None)
         assert "the newest" in text()

@@ -6,11 +6,10 @@ import pytest
 
 from inspector.core.entries import Channel, Purpose, PushVerdict
 from inspector.views import log_views
-from inspector.views.channels import explain_silence, missing_pushes
+from inspector.views.channels import missing_pushes
 from inspector.views.log_views import Views
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Severity
-from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -427,26 +426,3 @@ def test_a_silent_agent_leaves_a_gap(script: "Script") -> None:
 def test_time_does_not_run_backwards(script: "Script") -> None:
     stream(script, script.update("working", time=3.5), script.update("working", time=3))
     assert findings(script) == ["the timestamp lies 500 ms before that of the update before"]
-
-
-PUSHES: Json = {"capabilities": {"pushNotifications": True}}
-HERE, THERE = "http://127.0.0.1:4040/", "https://agent.test/"
-
-
-@pytest.mark.req("PUSHRX-3", "CLI-5")
-@pytest.mark.parametrize(
-    ("card", "agent", "callback", "cause", "hint"),
-    [
-        (None, HERE, HERE, "the card says", "push_notifications_enabled"),
-        ({"capabilities": {}}, THERE, THERE, "the card says", "push_notifications_enabled"),
-        (PUSHES, THERE, HERE, "its own machine", "--public-url"),
-        (PUSHES, "http://localhost:5005/", HERE, "refuse callbacks to loopback", "--allow-local"),
-        (PUSHES, THERE, "https://tunnel.test/x", "cannot reach it", "curl -i -d '{}' https://tun"),
-    ],
-)
-def test_the_likeliest_cause_is_named(
-    card: Json, agent: str, callback: str, cause: str, hint: str
-) -> None:
-    silence = explain_silence(card, agent, callback)
-    assert cause in silence.cause
-    assert hint in silence.hint

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from inspector.views.filters import (
     BadFilter,
-    Field,
     FieldTerm,
     Filter,
+    FilterField,
     JsonPath,
     PathTerm,
     TextTerm,
@@ -26,11 +26,11 @@ def terms(text: str) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("text", "term"),
     [
-        ("state:working", FieldTerm(Field.STATE, ("working",))),
-        ("state:Working,FAILED", FieldTerm(Field.STATE, ("working", "failed"))),
-        ("task:91c", FieldTerm(Field.TASK, ("91c",))),
-        ("!lane:push", FieldTerm(Field.LANE, ("push",), is_negated=True)),
-        ('finding:"two words"', FieldTerm(Field.FINDING, ("two words",))),
+        ("state:working", FieldTerm(FilterField.STATE, ("working",))),
+        ("state:Working,FAILED", FieldTerm(FilterField.STATE, ("working", "failed"))),
+        ("task:91c", FieldTerm(FilterField.TASK, ("91c",))),
+        ("!lane:push", FieldTerm(FilterField.LANE, ("push",), is_negated=True)),
+        ('finding:"two words"', FieldTerm(FilterField.FINDING, ("two words",))),
         ("Joe", TextTerm("joe")),
         ('"send 50"', TextTerm("send 50")),
         ("!Joe", TextTerm("joe", is_negated=True)),
@@ -56,7 +56,7 @@ def test_each_kind_of_term(text: str, term: object) -> None:
 
 def test_terms_stand_one_after_the_other() -> None:
     assert terms("  state:working   !Joe ") == (
-        FieldTerm(Field.STATE, ("working",)),
+        FieldTerm(FilterField.STATE, ("working",)),
         TextTerm("joe", is_negated=True),
     )
     assert terms("") == ()

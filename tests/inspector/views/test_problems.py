@@ -10,12 +10,13 @@ from inspector.core.entries import Channel, Purpose, RequestSent, ResponseStarte
 from inspector.net.events import FailureKind
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import (
+    AuthRefusal,
     Problem,
     ProblemKind,
-    Refusal,
     RefusalKind,
     problem_of,
     refusal_of,
+    remedy_of_missing_push,
 )
 from inspector.views.reading import read_log
 from inspector.wire.json_values import Json
@@ -204,7 +205,9 @@ def test_a_stream_that_ends_too_early_is_a_problem(script: "Script") -> None:
 VALID, EXPIRED = "*** (JWT, expires in 42 s)", "*** (JWT, expired 3 s ago)"
 
 
-def refusal(script: "Script", status: int, *sent: str, challenge: str = "Bearer") -> Refusal | None:
+def refusal(
+    script: "Script", status: int, *sent: str, challenge: str = "Bearer"
+) -> AuthRefusal | None:
     """What is made of an answer to a call with the masked header values `sent`."""
     script.send("x").respond(status).end()
     for index, entry in enumerate(script.entries):
@@ -276,3 +279,26 @@ def test_another_status_is_no_refusal_of_the_caller(script: "Script", status: in
 def test_no_answer_is_no_refusal(script: "Script") -> None:
     script.send("x")
     assert refusal_of(reduce(step, read_log(script.entries), EMPTY)[-1]) is None
+
+
+PUSHES: Json = {"capabilities": {"pushNotifications": True}}
+HERE, THERE = "http://127.0.0.1:4040/", "https://agent.test/"
+
+
+@pytest.mark.req("PUSHRX-3", "CLI-5")
+@pytest.mark.parametrize(
+    ("card", "agent", "callback", "cause", "hint"),
+    [
+        (None, HERE, HERE, "the card says", "push_notifications_enabled"),
+        ({"capabilities": {}}, THERE, THERE, "the card says", "push_notifications_enabled"),
+        (PUSHES, THERE, HERE, "its own machine", "--public-url"),
+        (PUSHES, "http://localhost:5005/", HERE, "refuse callbacks to loopback", "--allow-local"),
+        (PUSHES, THERE, "https://tunnel.test/x", "cannot reach it", "curl -i -d '{}' https://tun"),
+    ],
+)
+def test_the_likeliest_cause_is_named(
+    card: Json, agent: str, callback: str, cause: str, hint: str
+) -> None:
+    remedy = remedy_of_missing_push(card, agent, callback)
+    assert cause in remedy.cause
+    assert hint in remedy.hint

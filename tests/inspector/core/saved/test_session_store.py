@@ -25,7 +25,7 @@ from inspector.core.saved.session_store import (
     read_name,
     record_again,
     session_paths,
-    skim,
+    summarize,
 )
 from inspector.errors import UsageError
 from inspector.views.outcomes import compare_sessions, turns_of
@@ -293,11 +293,11 @@ def saved(tmp_path: Path, header: SessionHeader) -> Path:
 
 @pytest.mark.req("SESS-1")
 def test_skimmed_turns_end_as_the_whole_log_tells(saved: Path) -> None:
-    skimmed = skim(saved)
+    summary = summarize(saved)
     whole = read_session(saved)
-    assert len(skimmed.entries) < len(whole.entries)
-    assert skimmed.size_bytes == saved.stat().st_size
-    short, long = turns_of(skimmed.entries), turns_of(whole.entries)
+    assert len(summary.entries) < len(whole.entries)
+    assert summary.size_bytes == saved.stat().st_size
+    short, long = turns_of(summary.entries), turns_of(whole.entries)
     assert [(one.title, one.state, one.said, one.is_over) for one in short] == [
         (one.title, one.state, one.said, one.is_over) for one in long
     ]
@@ -305,11 +305,11 @@ def test_skimmed_turns_end_as_the_whole_log_tells(saved: Path) -> None:
 
 
 def test_lines_that_are_damaged_are_left_out(saved: Path) -> None:
-    whole = skim(saved).entries
+    whole = summarize(saved).entries
     with saved.open("a") as file:
         file.write('{"entry": "RequestSent", "seq": 90, "at_ms": 1, "exchange": 9}\n')
         file.write("garbage\n")
-    assert skim(saved).entries == whole
+    assert summarize(saved).entries == whole
 
 
 @pytest.mark.req("SESS-1")
