@@ -243,11 +243,12 @@ def _findings(inspection: Inspection) -> Iterator[Finding]:
     """What is wrong in what was reported, each once, and the notifications that did not come."""
     updates = (update for row in inspection.views.timeline.rows for update in row.updates)
     yield from dict.fromkeys(finding for update in updates for finding in update.findings)
-    lives, now_ms = inspection.views.readings.lives, inspection.session.log.now_ms
+    reports, now_ms = inspection.views.readings.reports, inspection.session.log.now_ms
     section = dialect_of(inspection.session.endpoint).sections.push
-    for missing in missing_pushes(lives, now_ms, MISSING_AFTER_MS):
+    for missing in missing_pushes(reports, now_ms, MISSING_AFTER_MS):
         text = (
-            f"missing: {missing.channel} told {missing.state} {missing.since_ms / 1000:.1f} s ago, "
+            f"missing: {missing.channel} reported {missing.state} "
+            f"{missing.since_ms / 1000:.1f} s ago, "
             "and no notification of it came"
         )
         yield Finding(Severity.ERROR, section, "$", text)

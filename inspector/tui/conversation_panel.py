@@ -14,7 +14,7 @@ from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_cl
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
 from inspector.tui.messages import OfferTaken, Place
 from inspector.views.card import CardView
-from inspector.views.chat import Offer, ChatMessage
+from inspector.views.chat import ChatMessage, Offer
 from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12

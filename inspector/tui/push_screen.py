@@ -233,10 +233,10 @@ class PushScreen(Screen[Place | None]):
         lines = receiver_lines(self._receiver, registers=self._registers)
         self.query_one("#receiver", Static).update(lines)
         self._take_new()
-        lives, now_ms = self._board.readings.lives, self._now_ms()
+        reports, now_ms = self._board.readings.reports, self._now_ms()
         missing = [
             missing_block(one, self._symbols)
-            for one in missing_pushes(lives, now_ms, MISSING_AFTER_MS)
+            for one in missing_pushes(reports, now_ms, MISSING_AFTER_MS)
         ]
         blocks = [*self._blocks, *missing]
         if not self._blocks:

@@ -22,7 +22,13 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.live_replay import is_of_replay
-from inspector.views.channels import Life, Lives, begin_turn, hear_push, hear_reply
+from inspector.views.channels import (
+    ReportsByTask,
+    TaskReports,
+    begin_turn,
+    take_notification,
+    take_reply,
+)
 from inspector.views.reads import (
     STARTS_TASK,
     Asked,
@@ -53,10 +59,10 @@ _VERDICTS: Mapping[PushVerdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """`calls` are the exchanges under way, `lives` the tasks."""
+    """`calls` are the exchanges under way, `reports` the tasks."""
 
     calls: Mapping[int, Call] = field(default_factory=dict[int, Call])
-    lives: Lives = field(default_factory=Lives)
+    reports: ReportsByTask = field(default_factory=ReportsByTask)
 
 
 EMPTY = Readings()
@@ -103,8 +109,8 @@ def _ask(readings: Readings, entry: RequestSent) -> tuple[Readings, Read]:
     request = Request() if entry.purpose in ASIDE else read_sent(entry)
     call = _call(readings, entry, request)
     if call.task_id is not None and entry.purpose in STARTS_TASK:
-        lives = begin_turn(readings.lives, call.task_id, entry.at_ms)
-        readings = replace(readings, lives=lives)
+        reports = begin_turn(readings.reports, call.task_id, entry.at_ms)
+        readings = replace(readings, reports=reports)
     return _with_call(readings, call), Asked(entry, call, request.ask)
 
 
@@ -115,7 +121,7 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
     task_id = message.task_id if starts else ask.task_id
     progress = Progress(is_continued=entry.purpose is Purpose.RESUBSCRIBE)
     if not starts and task_id is not None:
-        progress = _continued(progress, readings.lives.of_task.get(task_id))
+        progress = _continued(progress, readings.reports.of_task.get(task_id))
     return Call(
         exchange=entry.exchange,
         purpose=entry.purpose,
@@ -132,14 +138,14 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
     )
 
 
-def _continued(progress: Progress, life: Life | None) -> Progress:
+def _continued(progress: Progress, task: TaskReports | None) -> Progress:
     """Where an exchange about a task goes on from."""
-    if life is None:
+    if task is None:
         return progress
-    progress = replace(progress, context_id=life.context_id)
-    if life.now is None:
+    progress = replace(progress, context_id=task.context_id)
+    if task.now is None:
         return progress
-    return replace(progress, state=life.now.state, timestamp_ms=life.now.timestamp_ms)
+    return replace(progress, state=task.now.state, timestamp_ms=task.now.timestamp_ms)
 
 
 def _with_call(readings: Readings, call: Call) -> Readings:
@@ -165,8 +171,8 @@ def _hear(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Reading
     if result is None:
         return _with_call(readings, call), Heard(frame, call, reply, None, found, False)
     progress, contradictions = advance(call.progress, result, call.dialect.sections)
-    lives, others, is_news = hear_reply(readings.lives, call, progress, result, frame)
-    readings = replace(readings, lives=lives)
+    reports, others, is_news = take_reply(readings.reports, call, progress, result, frame)
+    readings = replace(readings, reports=reports)
     call = replace(call, progress=progress)
     found += _check_named(call, result) + contradictions + others
     heard = Heard(frame, call, reply, result, found, is_news)
@@ -194,9 +200,9 @@ def _take_push(readings: Readings, entry: PushReceived) -> tuple[Readings, Read]
         found = (Finding(Severity.ERROR, dialect.sections.push, "$", text), *found)
     is_news, turn = False, _turn_of(readings, entry)
     if result is not None and entry.verdict is PushVerdict.ACCEPTED:
-        lives, contradictions, is_news = hear_push(readings.lives, turn, result, entry)
+        reports, contradictions, is_news = take_notification(readings.reports, turn, result, entry)
         found += contradictions
-        readings = replace(readings, lives=lives)
+        readings = replace(readings, reports=reports)
     number = None if turn is None else turn.exchange
     return readings, Pushed(entry, result, notification.problem, found, is_news, number)
 

@@ -22,7 +22,7 @@ from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import encode_json
 from inspector.wire.states import is_resting, parse_state
 
-# An agent at work that says nothing for this long leaves a gap that is worth a word.
+# A gap is reported where an agent at work is silent for this long.
 GAP_MS = 10_000.0
 
 

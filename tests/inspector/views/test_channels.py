@@ -208,7 +208,7 @@ def test_a_notification_before_the_answer_belongs_to_the_turn(script: "Script") 
         assert (row.state, row.elapsed_ms) == ("completed", 50)
     assert findings(script) == []
     assert [(turn.exchange, turn.slots[0].value) for turn in views.data.turns] == [(1, 2), (4, 2)]
-    missing = missing_pushes(views.readings.lives, script.now_ms + 1000, 100)
+    missing = missing_pushes(views.readings.reports, script.now_ms + 1000, 100)
     assert [one.state for one in missing] == ["completed", "completed"]
 
 
@@ -339,23 +339,23 @@ def test_a_notification_that_was_due_is_missing_until_it_comes(script: "Script")
     message: dict[str, Any] = {"messageId": "m", "role": "user", "parts": []}
     script.request(Purpose.SEND, "message/send", {"message": message, **PUSH})
     script.reply(script.task("completed"))
-    lives = fold(script).readings.lives
+    lives = fold(script).readings.reports
     assert missing_pushes(lives, now_ms=1019, patience_ms=1000) == ()
     [missing] = missing_pushes(lives, now_ms=1020, patience_ms=1000)
     assert (missing.task_id, missing.exchange, missing.state) == ("t", 1, "completed")
-    assert (missing.channel, missing.told_ms, missing.since_ms) == (Channel.RESPONSE, 20, 1000)
+    assert (missing.channel, missing.reported_ms, missing.since_ms) == (Channel.RESPONSE, 20, 1000)
     script.push(script.task("completed"))
-    assert missing_pushes(fold(script).readings.lives, 9999, 0) == ()
+    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
 
 
 def test_nothing_is_due_that_was_pushed_before_or_not_asked_for(script: "Script") -> None:
     script.send("x").reply(script.task("completed"))
-    assert missing_pushes(fold(script).readings.lives, 9999, 0) == ()
+    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
     message: dict[str, Any] = {"messageId": "m2", "role": "user", "parts": []}
     script.request(Purpose.SEND, "message/send", {"message": message, **PUSH})
     script.push(script.task("working", id="u")).push(script.task("completed", id="u"))
     script.reply(script.task("completed", id="u"))
-    assert missing_pushes(fold(script).readings.lives, 9999, 0) == ()
+    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -367,7 +367,7 @@ def test_notifications_may_be_asked_for_later_and_no_longer(script: "Script", en
         params = {"id": "t", "pushNotificationConfigId": "t"}
         script.request(Purpose.GET, "tasks/pushNotificationConfig/delete", params).reply(None)
     script.on(1).event(script.update("input-required", final=True)).end()
-    missing = missing_pushes(fold(script).readings.lives, 9999, 0)
+    missing = missing_pushes(fold(script).readings.reports, 9999, 0)
     assert [one.state for one in missing] == ([] if ends else ["input-required"])
     assert [update.kind for update in the_row(script).updates][1] == "push-config"
 

@@ -72,7 +72,7 @@ def test_all_ways_tell_one_truth(
 @pytest.mark.parametrize(
     ("effect", "state", "finding"),
     [
-        ({"kind": "push_lost"}, "input_required", "missing: response told input-required"),
+        ({"kind": "push_lost"}, "input_required", "missing: response reported input-required"),
         ({"kind": "push_duplicated"}, "working", "duplicate: the same notification of working"),
         ({"kind": "push_reordered"}, "submitted", "reordered: submitted is older than working"),
         ({"kind": "push_wrong_token"}, "working", "forged: its token is missing or wrong"),
