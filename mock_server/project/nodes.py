@@ -5,7 +5,7 @@ A file is parsed once, by ruamel.yaml's composer, and nothing is constructed tha
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -410,13 +410,12 @@ class Fields:
     def fault(self, key: str, code: str, text: str, mend: str = "") -> None:
         self.found.fault(self.at(key), code, text, mend)
 
-    def warn_unknown(self, known: Iterable[str], what: str = "") -> None:
+    def warn_unknown(self, known: Collection[str], what: str = "") -> None:
         """Warn of keys that mean nothing to Rasa, nor to us."""
-        names = frozenset(known)
         for key in self.node.entries:
-            if key not in names:
+            if key not in known:
                 text = f"{what or self.what} has no key {key!r}"
-                self.warn(key, "yaml.unknown_key", text, suggestion(key, names))
+                self.warn(key, "yaml.unknown_key", text, suggestion(key, known))
 
     def refuse_unknown(self, known: Sequence[str], code: str) -> None:
         """Report keys that mean nothing, where passing over them would mislead."""

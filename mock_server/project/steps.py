@@ -256,13 +256,14 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "set_slots": (),
     "noop": (),
 }  # fmt: skip
+KNOWN_KEYS = {kind: frozenset((*COMMON_KEYS, *KINDS, *keys)) for kind, keys in KINDS.items()}
 
 
 def build(
     kind: str, step: Fields, id: str, next: tuple[Branch, ...], slots: Mapping[str, Slot]
 ) -> Step:
     """The step of `kind` that the fields of `step` describe."""
-    step.warn_unknown((*COMMON_KEYS, *KINDS, *KINDS[kind]), f"a {kind} step")
+    step.warn_unknown(KNOWN_KEYS[kind], f"a {kind} step")
     place = step.node.location
     match kind:
         case "collect":
