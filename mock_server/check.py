@@ -48,7 +48,7 @@ def _as_json(problem: Problem) -> dict[str, str | int]:
         "code": problem.code,
         "severity": problem.severity.value,
         "text": problem.text,
-        "mend": problem.mend,
+        "mend": problem.fix,
     }
 
 

@@ -46,17 +46,17 @@ NOWHERE = Location()
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong at one place of a project, and how to mend it."""
+    """What is wrong at one place of a project, and how to fix it."""
 
     location: Location
     code: str
     text: str
-    mend: str = ""
+    fix: str = ""
     severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         message = f"{self.location}: {self.code}: {self.text}"
-        return f"{message}; {self.mend}" if self.mend else message
+        return f"{message}; {self.fix}" if self.fix else message
 
 
 class ProjectError(MockError):

@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_UNREADABLE
     flows = project.assistant.flows
     if arguments.flow is not None and arguments.flow not in flows:
-        mend = suggestion(arguments.flow, flows)
+        fix = suggestion(arguments.flow, flows)
         text = f"{arguments.project}: there is no flow {arguments.flow!r}"
-        complain(f"{text}; {mend}" if mend else text)
+        complain(f"{text}; {fix}" if fix else text)
         return EXIT_PROBLEMS
     charts = charts_of(project, arguments.flow)
     try:

@@ -122,5 +122,5 @@ def _as_json(problem: Problem) -> Json:
         "line": problem.location.line,
         "code": problem.code,
         "text": problem.text,
-        "mend": problem.mend,
+        "mend": problem.fix,
     }

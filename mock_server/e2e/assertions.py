@@ -99,8 +99,8 @@ def _read(key: str, node: Node, place: Location, found: Findings) -> Iterator[Ex
         return
     if key not in _READERS:
         text = f"there is no assertion {key!r}"
-        mend = suggestion(key, (*_READERS, *JUDGED))
-        found.error(place, "e2e.assertion", text, mend or f"expected one of {', '.join(_READERS)}")
+        fix = suggestion(key, (*_READERS, *JUDGED))
+        found.error(place, "e2e.assertion", text, fix or f"expected one of {', '.join(_READERS)}")
         return
     for demand, line in _READERS[key](node, found, key):
         yield Expectation(demand, line or place)

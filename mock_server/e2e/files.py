@@ -302,8 +302,8 @@ class _CaseReader:
         known = [key for key in node.entries if key in CHECK_KEYS]
         if len(known) != 1 or len(node.entries) != 1:
             text = f"a step has {', '.join(node.entries) or 'nothing'}"
-            mend = f"expected one of {', '.join(('user', *CHECK_KEYS))}"
-            self._found.error(node.location, "e2e.step", text, mend)
+            fix = f"expected one of {', '.join(('user', *CHECK_KEYS))}"
+            self._found.error(node.location, "e2e.step", text, fix)
             return
         (key,) = known
         value, place = node.entries[key], node.place(key)
@@ -337,8 +337,8 @@ def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:
 def _check_name(mention: Mention, known: Collection[str], found: Findings) -> None:
     if mention.name not in known:
         text = f"{mention.by} names {mention.kind} {mention.name!r}, which the project lacks"
-        mend = suggestion(mention.name, known)
-        found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, mend)
+        fix = suggestion(mention.name, known)
+        found.warn(mention.location, f"e2e.unknown_{mention.kind}", text, fix)
 
 
 def _check_fixtures(case: Case, assistant: Assistant, found: Findings) -> None:

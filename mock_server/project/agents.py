@@ -31,8 +31,8 @@ def _variable(text: str, info: ValidationInfo) -> str:
     """A secret as it must be written; the text is not quoted, for it may be one."""
     if not VARIABLE.search(text):
         key = str(info.field_name)
-        mend = f'name a variable: {key}: "${{{key.upper()}}}"'
-        raise refusal("agent.plain_secret", "this is written out, which Rasa refuses", mend)
+        fix = f'name a variable: {key}: "${{{key.upper()}}}"'
+        raise refusal("agent.plain_secret", "this is written out, which Rasa refuses", fix)
     return text
 
 
@@ -80,7 +80,7 @@ class AgentConfig(AgentFileEntry):
     """`sub_agents/<folder>/config.yml`: what Rasa asks of it, and what a mock can use."""
 
     codes: ClassVar[Mapping[str, str]] = {"missing": "agent.no_agent"}
-    mends: ClassVar[Mapping[str, str]] = {"missing": "write `agent: {name: …, description: …}`"}
+    fixes: ClassVar[Mapping[str, str]] = {"missing": "write `agent: {name: …, description: …}`"}
     agent: AgentEntry
     configuration: ConfigurationEntry | None = None
 
@@ -119,8 +119,8 @@ def _declared(config: AgentConfig, found: Findings) -> DeclaredAgent:
         found.fault(place, "agent.no_description", text, "say in a sentence what it can do")
     if is_external and (settings is None or settings.agent_card is None):
         text = f"{what} has no `agent_card`, which one of protocol A2A requires"
-        mend = "name its file or URL in `configuration`"
-        found.fault(settings.node.location if settings else place, "agent.no_card", text, mend)
+        fix = "name its file or URL in `configuration`"
+        found.fault(settings.node.location if settings else place, "agent.no_card", text, fix)
     if settings is not None and settings.module is not None:
         text = f"the module of {what} needs Rasa and is ignored: its script runs"
         found.warn(settings.at("module"), "ignored.agent_module", text)
@@ -166,8 +166,8 @@ def with_agents(
     }
     for name in sorted(called & declared.keys() - scripts.keys()):
         text = f"sub agent {name!r} has no script in mock.yml, so it completes without a word"
-        mend = f"add `sub_agents: {{{name}: [{{say: …, wait: true}}, {{complete: true}}]}}`"
-        found.warn(declared[name].location, "agent.no_script", text, mend)
+        fix = f"add `sub_agents: {{{name}: [{{say: …, wait: true}}, {{complete: true}}]}}`"
+        found.warn(declared[name].location, "agent.no_script", text, fix)
     _check_exits(flows, declared, found)
     playing = {name: scripts.get(name) or agent_flow(name) for name in named}
     return {

@@ -198,9 +198,9 @@ def _type(fields: Fields) -> SlotType:
         text = f"{fields.what} has the class {spelled!r}, which needs Rasa; it is read as `any`"
         fields.warn("type", "slot.custom_type", text)
     else:
-        mend = suggestion(spelled, list(SlotType)) or expected
+        fix = suggestion(spelled, list(SlotType)) or expected
         text = f"{fields.what} has type {spelled!r}"
-        fields.found.error(place, "slot.unknown_type", text, mend)
+        fields.found.error(place, "slot.unknown_type", text, fix)
     return SlotType.ANY
 
 
@@ -253,8 +253,8 @@ def _filler(name: str, mappings: Sequence[Node], found: Findings) -> SlotFiller:
         types.add(spelled)
         if spelled in NLU:
             text = f"mapping {spelled!r} of slot {name!r} needs an NLU model and is ignored"
-            mend = f"send `/SetSlots({name}=value)`, or let an action set it"
-            found.warn(item.location, "ignored.nlu_mapping", text, mend)
+            fix = f"send `/SetSlots({name}=value)`, or let an action set it"
+            found.warn(item.location, "ignored.nlu_mapping", text, fix)
         elif spelled not in TYPES:
             text = f"slot {name!r} has a mapping of unknown type {spelled!r}"
             found.warn(item.location, "slot.mapping", text, suggestion(spelled, TYPES))

@@ -40,7 +40,7 @@ KEY_ALGORITHMS = ("RS256", "RS512", "ES256", "ES512", "PS256")
 ALGORITHMS = (*SECRET_ALGORITHMS, *KEY_ALGORITHMS)
 CURVES = {"ES256": "secp256r1", "ES512": "secp521r1"}
 CARD_CODE = f"{CODE}.agent_card"
-CARD_MEND = "see the AgentCard of A2A 0.3 §5.5"
+CARD_FIX = "see the AgentCard of A2A 0.3 §5.5"
 SCHEMES = ("http://", "https://")
 OWN_PYTHON = Path(".venv") / "bin" / "python"
 SECRET = ("a2a_server", "auth", "jwt", "secret")
@@ -228,8 +228,8 @@ def _without_tls(root: Node | None, found: Findings) -> Node | None:
     if not (isinstance(root, MapNode) and isinstance(block, MapNode) and "tls" in block.entries):
         return root
     text = "a2a_server.tls is no longer read"
-    mend = "remove it, and start with --ssl-certificate and --ssl-keyfile"
-    found.error(block.place("tls"), f"{CODE}.legacy_tls", text, mend)
+    fix = "remove it, and start with --ssl-certificate and --ssl-keyfile"
+    found.error(block.place("tls"), f"{CODE}.legacy_tls", text, fix)
     return without(root, {("a2a_server", "tls")})
 
 
@@ -238,11 +238,11 @@ def _description(written: str | None, at: Location, given: str | None, found: Fi
         return given
     if written is None or not written.strip():
         text = "a2a_server has no description"
-        mend = (
+        fix = (
             'add to endpoints.yml "a2a_server: {description: …}", or start with '
             "--description TEXT or --relax"
         )
-        found.error(at, f"{CODE}.missing_description", text, mend)
+        found.error(at, f"{CODE}.missing_description", text, fix)
         return NO_DESCRIPTION
     return written.strip()
 
@@ -257,8 +257,8 @@ def _auth(entry: AuthEntry, secret: Node | None, folder: Path, found: Findings) 
     key = b""
     if jwt.algorithm not in ALGORITHMS:
         text = f"auth.jwt.algorithm {jwt.algorithm!r} is not supported"
-        mend = f"expected one of {', '.join(ALGORITHMS)}"
-        found.error(place.at("algorithm"), f"{CODE}.auth_algorithm", text, mend)
+        fix = f"expected one of {', '.join(ALGORITHMS)}"
+        found.error(place.at("algorithm"), f"{CODE}.auth_algorithm", text, fix)
     elif jwt.algorithm in KEY_ALGORITHMS:
         key = _public_key(jwt, place.at("public_key_path"), folder, found)
     if jwt.algorithm in SECRET_ALGORITHMS or secret is not None:
@@ -270,11 +270,11 @@ def _secret(jwt: JwtEntry, written: Node | None, at: Location, found: Findings) 
     """A secret must come from the environment: a file with one in it gets shared."""
     source = written.source if isinstance(written, ScalarNode) else ""
     code = f"{CODE}.auth_secret"
-    mend = 'write "secret: ${NAME}" and set the environment variable NAME'
+    fix = 'write "secret: ${NAME}" and set the environment variable NAME'
     if not source:
-        found.error(at, code, f"auth.jwt.secret is required for {jwt.algorithm}", mend)
+        found.error(at, code, f"auth.jwt.secret is required for {jwt.algorithm}", fix)
     elif VARIABLE.fullmatch(source) is None:
-        found.error(at, code, "auth.jwt.secret is written in plain text", mend)
+        found.error(at, code, "auth.jwt.secret is written in plain text", fix)
     elif not jwt.secret:
         found.error(at, code, f"auth.jwt.secret: {source} is empty", "set it to the secret")
     return b"" if jwt.algorithm in KEY_ALGORITHMS else (jwt.secret or "").encode()
@@ -337,7 +337,7 @@ def read_card_file(path: Path, at: Location, found: Findings) -> dict[str, Json]
         found.error(Location(str(path), 1), CARD_CODE, f"this is not JSON: {error}")
         return None
     if not isinstance(card, dict):
-        found.error(Location(str(path), 1), CARD_CODE, "a card is a JSON object", CARD_MEND)
+        found.error(Location(str(path), 1), CARD_CODE, "a card is a JSON object", CARD_FIX)
         return None
     return card if _is_valid(card, path, text, found) else None
 
@@ -354,7 +354,7 @@ def _is_valid(card: dict[str, Json], path: Path, text: str, found: Findings) -> 
         for problem in error.errors(include_url=False, include_input=False):
             key = ".".join(map(str, problem["loc"]))
             line = Location(str(path), 1) if root is None else locate(root, problem["loc"])
-            found.error(line, CARD_CODE, f"{key}: {problem['msg']}", CARD_MEND)
+            found.error(line, CARD_CODE, f"{key}: {problem['msg']}", CARD_FIX)
         return False
     return True
 
@@ -377,8 +377,8 @@ def complete(
     if choice.kind is ActionServerKind.ENDPOINT and not url.startswith(SCHEMES):
         at = entry.at("url") if endpoints.action_endpoint else choice.location
         text = f"action_endpoint.url: found {url!r}, expected an address with http:// or https://"
-        mend = "start the project's own actions with `action_server: child`"
-        found.error(at, "mock.action_endpoint", text, mend)
+        fix = "start the project's own actions with `action_server: child`"
+        found.error(at, "mock.action_endpoint", text, fix)
     return replace(
         choice,
         url=url,

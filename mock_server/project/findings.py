@@ -58,14 +58,14 @@ class Findings:
         self.problems: list[Problem] = []
         self.faults: list[Problem] = []
 
-    def error(self, location: Location, code: str, text: str, mend: str = "") -> None:
-        self.problems.append(Problem(location, code, text, mend))
+    def error(self, location: Location, code: str, text: str, fix: str = "") -> None:
+        self.problems.append(Problem(location, code, text, fix))
 
-    def warn(self, location: Location, code: str, text: str, mend: str = "") -> None:
-        self.problems.append(Problem(location, code, text, mend, Severity.WARNING))
+    def warn(self, location: Location, code: str, text: str, fix: str = "") -> None:
+        self.problems.append(Problem(location, code, text, fix, Severity.WARNING))
 
-    def fault(self, location: Location, code: str, text: str, mend: str = "") -> None:
-        self.faults.append(Problem(location, code, text, mend))
+    def fault(self, location: Location, code: str, text: str, fix: str = "") -> None:
+        self.faults.append(Problem(location, code, text, fix))
 
     def mention(
         self,
@@ -111,6 +111,6 @@ def _without_kind(name: str) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The mending half of a message about an unknown `name`; empty if nothing is near."""
+    """The fix of a message about an unknown `name`; empty if nothing is near."""
     near = nearest(name, known)
     return f"did you mean {str(near)!r}?" if near else ""

@@ -138,7 +138,7 @@ def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
 
 
 INCOMPATIBLE_SESSION = "validation.a2a_server.incompatible_session_config"
-SESSION_MEND = (
+SESSION_FIX = (
     'add to the domain "session_config: {start_session_after_expiry: false}", or start with --relax'
 )
 
@@ -194,7 +194,7 @@ def check_session(sources: Sources, assembled: Assembled, found: Findings) -> No
     if sources.domain and not is_session_kept(assembled.domain):
         place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
         text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
-        found.error(place, INCOMPATIBLE_SESSION, text, SESSION_MEND)
+        found.error(place, INCOMPATIBLE_SESSION, text, SESSION_FIX)
 
 
 def model_of(folder: Path, file: str | None, id: str | None, content_hash: str) -> Model:
@@ -355,8 +355,8 @@ def _served(
     workers = environment.get("SANIC_WORKERS", "1").strip()
     if workers.isdecimal() and int(workers) > 1:
         text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
-        mend = "unset it, or set it to 1"
-        found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, mend)
+        fix = "unset it, or set it to 1"
+        found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, fix)
     choice = assembled.mock.action_server
     return _Served(
         server, complete(choice, root, file, folder, environment=environment, found=found)

@@ -558,8 +558,8 @@ class _Reader:
         for index, fault in enumerate(faults):
             if fault.id in ids:
                 text = f"a second fault has the id {fault.id!r}"
-                mend = "give each an id of its own, or none"
-                self._found.error(entry.at("faults", index), "mock.fault", text, mend)
+                fix = "give each an id of its own, or none"
+                self._found.error(entry.at("faults", index), "mock.fault", text, fix)
             if fault.id is not None:
                 ids.add(fault.id)
         return faults

@@ -24,7 +24,7 @@ MAX_NODES = 1_000_000
 # What a response holds must also fit into the JSON of an answer, whose encoder admits 254.
 MAX_DEPTH = 200
 TOO_DEEP = "this is nested too deeply"
-MENDS = {
+FIXES = {
     "'\\t'": "indent with blanks, not with tabs",
     "undefined alias": "write the anchor, &name, before the alias",
     "another document": "keep one document in a file: what follows --- goes into another",
@@ -79,8 +79,8 @@ def parse(file: str, text: str, found: Findings) -> Node | None:
         return None if root is None else _Converter(file, found).node(root)
     except MarkedYAMLError as error:
         text = _not_yaml(error)
-        mend = next((mend for sign, mend in MENDS.items() if sign in text), "")
-        found.error(Location(file, _line_of(error)), "yaml.syntax", text, mend)
+        fix = next((fix for sign, fix in FIXES.items() if sign in text), "")
+        found.error(Location(file, _line_of(error)), "yaml.syntax", text, fix)
     except ReaderError as error:
         # ruamel.yaml does not declare the type of `position`.
         _refuse_character(file, text, error.position, found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
@@ -190,8 +190,8 @@ class _Converter:
                 # The composer puts a missing value where the next token is.
                 value = replace(value, location=place)
             if not isinstance(key_node, YamlScalar):
-                mend = "put a key that begins with a brace or bracket in quotes"
-                self._found.error(place, "yaml.key", "a key must be a plain text", mend)
+                fix = "put a key that begins with a brace or bracket in quotes"
+                self._found.error(place, "yaml.key", "a key must be a plain text", fix)
                 continue
             key = key_node.value
             if key_node.tag == f"{TAG}merge":
@@ -404,11 +404,11 @@ class Fields:
         """Note that the value of `key` names `name`."""
         self.found.mention(kind, name, self.at(key), by or self.what, own_slot=own_slot)
 
-    def warn(self, key: str, code: str, text: str, mend: str = "") -> None:
-        self.found.warn(self.at(key), code, text, mend)
+    def warn(self, key: str, code: str, text: str, fix: str = "") -> None:
+        self.found.warn(self.at(key), code, text, fix)
 
-    def fault(self, key: str, code: str, text: str, mend: str = "") -> None:
-        self.found.fault(self.at(key), code, text, mend)
+    def fault(self, key: str, code: str, text: str, fix: str = "") -> None:
+        self.found.fault(self.at(key), code, text, fix)
 
     def warn_unknown(self, known: Collection[str], what: str = "") -> None:
         """Warn of keys that mean nothing to Rasa, nor to us."""
@@ -421,8 +421,8 @@ class Fields:
         """Report keys that mean nothing, where passing over them would mislead."""
         for key in self.node.entries:
             if key not in known:
-                mend = suggestion(key, known) or f"expected one of {', '.join(known)}"
-                self.found.error(self.at(key), code, f"{self.what} has no key {key!r}", mend)
+                fix = suggestion(key, known) or f"expected one of {', '.join(known)}"
+                self.found.error(self.at(key), code, f"{self.what} has no key {key!r}", fix)
 
 
 def fields_of(node: Node | None, found: Findings, what: str) -> Fields | None:

@@ -98,8 +98,8 @@ class StepReader:
         for target in self._targets:
             if target.id not in {*self._drafts, *self._unread, END}:
                 text = f"flow {self._flow_id!r} has no step {target.id!r}"
-                mend = suggestion(target.id, self._drafts)
-                self._found.error(target.location, "flow.unknown_step", text, mend)
+                fix = suggestion(target.id, self._drafts)
+                self._found.error(target.location, "flow.unknown_step", text, fix)
         return first, {draft.id: self._build(draft) for draft in self._drafts.values()}
 
     def _build(self, draft: _Draft) -> Step:
@@ -129,8 +129,8 @@ class StepReader:
         last = drafts[-1] if drafts else None
         if is_nested and last and last.branches is None and last.kind != "link":
             text = f"the last step of a branch, {last.id!r}, has neither `next` nor `link`"
-            mend = "write where it goes, e.g. `next: END`"
-            self._found.fault(last.node.location, "flow.open_branch", text, mend)
+            fix = "write where it goes, e.g. `next: END`"
+            self._found.fault(last.node.location, "flow.open_branch", text, fix)
 
     def _draft(self, item: Node) -> _Draft | None:
         node = as_map(item, self._found, f"a step of flow {self._flow_id!r}")
@@ -140,8 +140,8 @@ class StepReader:
         if len(kinds) != 1:
             keys = ", ".join(kinds or node.entries) or "nothing"
             text = f"a step of flow {self._flow_id!r} has {keys}"
-            mend = f"give it exactly one of {', '.join(KINDS)}"
-            self._found.error(node.location, "flow.step_kind", text, mend)
+            fix = f"give it exactly one of {', '.join(KINDS)}"
+            self._found.error(node.location, "flow.step_kind", text, fix)
             self._unread.add(as_text(node.entries.get("id"), self._found, "id of a step"))
             return None
         draft = _Draft(self._id(node, kinds[0]), kinds[0], node)
@@ -218,8 +218,8 @@ class StepReader:
     def _warn_stray_keys(self, node: MapNode) -> None:
         for key in node.entries.keys() - BRANCH_KEYS:
             text = f"a branch has no key {key!r}; it is ignored"
-            mend = "put it into the step that the branch leads to" if key == "next" else ""
-            self._found.warn(node.place(key), "flow.branch_key", text, mend)
+            fix = "put it into the step that the branch leads to" if key == "next" else ""
+            self._found.warn(node.place(key), "flow.branch_key", text, fix)
 
     def _target(self, node: Node) -> str:
         """The step that `node` leads to: by its id, or the first of a list of steps."""
@@ -307,8 +307,8 @@ def _collect(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
             step.warn(key, "ignored.voice", text)
     if "reset_after_flow_ends" in step:
         text = "`reset_after_flow_ends` is deprecated"
-        mend = "name the slot in the flow's `persisted_slots` instead where it is false"
-        step.warn("reset_after_flow_ends", "flow.deprecated_key", text, mend)
+        fix = "name the slot in the flow's `persisted_slots` instead where it is false"
+        step.warn("reset_after_flow_ends", "flow.deprecated_key", text, fix)
     return CollectStep(
         id,
         slot,

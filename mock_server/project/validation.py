@@ -76,12 +76,12 @@ class FileEntry(BaseModel):
     """A mapping of a file; keys that it does not have are mistakes.
 
     `codes` are those of its problems by pydantic's types of errors, `yaml.type` for all others;
-    `mends` say what to do about them. With `fault_codes` a project runs, and goes wrong.
+    `fixes` say what to do about them. With `fault_codes` a project runs, and goes wrong.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     codes: ClassVar[Mapping[str, str]] = {}
-    mends: ClassVar[Mapping[str, str]] = {}
+    fixes: ClassVar[Mapping[str, str]] = {}
     fault_codes: ClassVar[frozenset[str]] = frozenset()
     _node: MapNode = PrivateAttr(default_factory=lambda: MapNode(NOWHERE, {}, {}))
 
@@ -155,12 +155,12 @@ def _report(
     loc, kind = problem["loc"], problem["type"]
     owner = _owner(root, loc, owners)
     of, what = _spelled(loc[:-1], name), _spelled(loc, name)
-    code, mend = owner.codes.get(kind, "yaml.type"), owner.mends.get(kind, "")
+    code, fix = owner.codes.get(kind, "yaml.type"), owner.fixes.get(kind, "")
     match kind:
         case "extra_forbidden":
             known = tuple(owner.model_fields)
             text = f"{of} has no key {str(loc[-1])!r}"
-            mend = suggestion(str(loc[-1]), known) or f"expected one of {', '.join(known)}"
+            fix = suggestion(str(loc[-1]), known) or f"expected one of {', '.join(known)}"
         case "missing":
             text = f"{of} has no `{loc[-1]}`"
         case kind if kind in EXPECTED:
@@ -169,10 +169,10 @@ def _report(
             code = code if isinstance(node, ScalarNode) else "yaml.type"
             text = f"{what}: found {kind_of(node)}, expected {expected}"
         case _:
-            code, mend = kind, str(_context(problem).get("mend", ""))
+            code, fix = kind, str(_context(problem).get("fix", ""))
             text = f"{what}: {problem['msg']}"
     report = found.fault if code in owner.fault_codes else found.error
-    report(locate(root, loc), code, text, mend)
+    report(locate(root, loc), code, text, fix)
 
 
 def _context(problem: ErrorDetails) -> Mapping[str, object]:
@@ -250,9 +250,9 @@ def without(node: Node, paths: Collection[Path]) -> Node | None:
             return node
 
 
-def refusal(code: LiteralString, text: str, mend: str = "") -> PydanticCustomError:
+def refusal(code: LiteralString, text: str, fix: str = "") -> PydanticCustomError:
     """A problem with a code of its own, for validators to raise."""
-    return PydanticCustomError(code, "{text}", {"text": text, "mend": mend})
+    return PydanticCustomError(code, "{text}", {"text": text, "fix": fix})
 
 
 def is_nothing(raw: object) -> bool:

@@ -30,9 +30,9 @@ def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings
     try:
         compile_condition(mention.name)
     except ConditionError as error:
-        reason, mend = explain(mention.name, error.reason)
+        reason, fix = explain(mention.name, error.reason)
         text = f"{mention.by} has an invalid condition {mention.name!r}: {reason}"
-        found.fault(mention.location, "condition.invalid", text, mend)
+        found.fault(mention.location, "condition.invalid", text, fix)
         return
     unquoted = QUOTED.sub(" ", mention.name)
     for name in dict.fromkeys(NAME.findall(unquoted)):
@@ -54,23 +54,23 @@ def _check_name(name: str, mention: Mention, slots: Mapping[str, Slot], found: F
     slot = rest.split(".")[0]
     where = f"{mention.by} has condition {mention.name!r}"
     if namespace not in NAMESPACES:
-        mend = _with_namespace(name, slots) or 'put a text in quotes: "…"'
+        fix = _with_namespace(name, slots) or 'put a text in quotes: "…"'
         text = f"{where}: {name!r} is neither in slots nor in context"
-        found.fault(mention.location, "condition.no_namespace", text, mend)
+        found.fault(mention.location, "condition.no_namespace", text, fix)
     elif namespace == "context" and mention.kind is MentionKind.GUARD:
         text = f"{where}: {name!r} has no value while no flow runs, so the flow cannot start"
         found.fault(mention.location, "condition.guard_context", text, "look at a slot instead")
     elif namespace == "slots" and slot not in slots:
-        mend = suggestion(slot, slots) or "define it in the domain"
-        found.fault(mention.location, "condition.unknown_slot", f"{where}: no slot {slot!r}", mend)
+        fix = suggestion(slot, slots) or "define it in the domain"
+        found.fault(mention.location, "condition.unknown_slot", f"{where}: no slot {slot!r}", fix)
     elif namespace == "slots" and mention.own_slot not in {None, slot}:
         text = f"{where}: a rejection of slot {mention.own_slot!r} cannot look at slot {slot!r}"
-        mend = "check it in a branch, or in a validate action"
-        found.warn(mention.location, "condition.other_slot", text, mend)
+        fix = "check it in a branch, or in a validate action"
+        found.warn(mention.location, "condition.other_slot", text, fix)
 
 
 def _with_namespace(name: str, slots: Mapping[str, Slot]) -> str:
-    """How to mend a name that is a slot's, and `Slots.x`; empty for any other."""
+    """How to fix a name that is a slot's, and `Slots.x`; empty for any other."""
     namespace, _, rest = name.partition(".")
     if name in slots:
         return f"write slots.{name}"
@@ -98,7 +98,7 @@ KINDS: Mapping[SlotType, _Kind] = {
     SlotType.FLOAT: _Kind.NUMBER,
     SlotType.TEXT: _Kind.TEXT,
 }
-KIND_MENDS: Mapping[_Kind, str] = {
+KIND_FIXES: Mapping[_Kind, str] = {
     _Kind.TEXT: 'put a text in quotes: "…"',
     _Kind.NUMBER: "write a number, without quotes",
     _Kind.TRUTH: "write true or false, without quotes",
@@ -121,12 +121,12 @@ def _check(comparison: re.Match[str], slot: Slot, mention: Mention, found: Findi
     if other is not kind:
         verb = "can be compared with" if is_order else "equals"
         text = f"{where}: {slot.name!r} is a {slot.type} slot, and no {kind} {verb} {value}"
-        mend = "make it a bool slot" if other is _Kind.TRUTH else KIND_MENDS[kind]
-        found.warn(mention.location, "condition.type", text, mend)
+        fix = "make it a bool slot" if other is _Kind.TRUTH else KIND_FIXES[kind]
+        found.warn(mention.location, "condition.type", text, fix)
     elif slot.type is SlotType.CATEGORICAL and not is_order and value[1:-1] not in slot.values:
         text = f"{where}: the values of slot {slot.name!r} are {', '.join(slot.values)}"
-        mend = suggestion(value[1:-1], slot.values)
-        found.warn(mention.location, "condition.unknown_value", text, mend)
+        fix = suggestion(value[1:-1], slot.values)
+        found.warn(mention.location, "condition.unknown_value", text, fix)
 
 
 def _kind_of(value: str) -> _Kind:
@@ -143,7 +143,7 @@ WORDS = (
     (re.compile(r"Compilation failed for Regex (?P<what>.+)"), "{what} is no regular expression"),
 )
 # What people bring along from other languages.
-MENDS: Mapping[str, re.Pattern[str]] = {
+FIXES: Mapping[str, re.Pattern[str]] = {
     "write `and`": re.compile(r"&"),
     "write `or`": re.compile(r"\|\|"),
     "write `not`": re.compile(r"!(?!=)"),
@@ -158,11 +158,11 @@ STRINGS = re.compile(r"\"[^\"]*\"|'[^']*'")
 
 
 def explain(source: str, reason: str) -> tuple[str, str]:
-    """The first thing that is wrong with `source`, and how to mend it, empty where unknown."""
+    """The first thing that is wrong with `source`, and how to fix it, empty where unknown."""
     first = PLACE.sub("", reason.partition("; ")[0])
     unquoted = STRINGS.sub("''", source)
-    mends = (mend for mend, sign in MENDS.items() if sign.search(unquoted))
-    return _worded(first), next(mends, "")
+    fixes = (fix for fix, sign in FIXES.items() if sign.search(unquoted))
+    return _worded(first), next(fixes, "")
 
 
 def _worded(error: str) -> str:

@@ -49,7 +49,7 @@ def lint(
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
     begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
     named = {m.name for m in mentions if m.kind is MentionKind.FLOW}
-    # A flow that a misspelt name means is begun as soon as that is mended.
+    # A flow that a misspelt name means is begun as soon as that is fixed.
     begun |= called | named | {nearest(name, flows) or "" for name in named - flows.keys()}
     for flow in flows.values():
         _check_startable(flow, flow.id in begun, found)
@@ -61,8 +61,8 @@ def lint(
     for step in _steps(flows):
         if isinstance(step, ToolStep) and step.tool not in assistant.tools:
             text = f"tool {step.tool!r} has no result in mock.yml, so it sets no slot"
-            mend = f"add `tools: {{{step.tool}: {{result: …}}}}`"
-            found.warn(step.location, "tool.no_result", text, mend)
+            fix = f"add `tools: {{{step.tool}: {{result: …}}}}`"
+            found.warn(step.location, "tool.no_result", text, fix)
     for name, place in stubbed.items():
         if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
             text = f"the stub of {name!r} is never used; the domain has no such action"
@@ -85,14 +85,14 @@ def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> N
         case MentionKind.RESPONSE:
             if name not in assistant.responses and name not in assistant.actions:
                 text = f"{by} names response {name!r}, which no domain file has"
-                mend = suggestion(name, assistant.responses)
-                found.fault(place, "flow.unknown_response", text, mend)
+                fix = suggestion(name, assistant.responses)
+                found.fault(place, "flow.unknown_response", text, fix)
         case MentionKind.ACTION:
             if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
                 text = f"{by} names action {name!r}, which the domain does not list"
-                mend = suggestion(name, {*assistant.actions, *ACTIONS_WITHOUT_DOMAIN})
-                mend = mend or "add it to `actions`"
-                found.fault(place, "flow.unknown_action", text, mend)
+                fix = suggestion(name, {*assistant.actions, *ACTIONS_WITHOUT_DOMAIN})
+                fix = fix or "add it to `actions`"
+                found.fault(place, "flow.unknown_action", text, fix)
         case MentionKind.SLOT | MentionKind.FLOW | MentionKind.TEXT:
             pass
 
@@ -127,8 +127,8 @@ def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
             continue
         elif slot and slot.initial_value is None:
             text = f"nothing asks for slot {step.slot!r}: there is neither {utter} nor {action}"
-            mend = _misspelt_question(assistant, utter) or "add one of them to the domain"
-            found.fault(step.location, "flow.no_question", text, mend)
+            fix = _misspelt_question(assistant, utter) or "add one of them to the domain"
+            found.fault(step.location, "flow.no_question", text, fix)
 
 
 def _misspelt_question(assistant: Assistant, utter: str) -> str:
@@ -212,8 +212,8 @@ def _check_link(flow: Flow, step: LinkStep, target: str, is_called: bool, found:
         found.fault(step.location, "flow.link_in_error", f"{INTERNAL_ERROR} may not link")
     if target.startswith("pattern_") and target not in LINKABLE_PATTERNS:
         text = f"flow {flow.id!r} links to {target!r}, which cannot be linked to"
-        mend = f"expected one of {', '.join(sorted(LINKABLE_PATTERNS))}"
-        found.fault(step.location, "flow.link_to_pattern", text, mend)
+        fix = f"expected one of {', '.join(sorted(LINKABLE_PATTERNS))}"
+        found.fault(step.location, "flow.link_to_pattern", text, fix)
     elif target in LINKED_BY_PATTERNS and not flow.is_pattern:
         text = f"flow {flow.id!r} links to {target!r}, which is for patterns to link to"
         found.warn(step.location, "flow.link_to_pattern", text)
@@ -248,8 +248,8 @@ def _check_reachable(flow: Flow, found: Findings) -> None:
 def _check_circles(flow: Flow, found: Findings) -> None:
     for id in _circles(flow):
         text = f"step {id!r} of flow {flow.id!r} comes back to itself without asking anything"
-        mend = "branch out of the circle, or ask in it"
-        found.fault(flow.steps[id].location, "flow.endless", text, mend)
+        fix = "branch out of the circle, or ask in it"
+        found.fault(flow.steps[id].location, "flow.endless", text, fix)
 
 
 def _circles(flow: Flow) -> Iterator[str]:
@@ -305,8 +305,8 @@ def check_twins(flows: Iterable[Flow], found: Findings) -> None:
         found.warn(flow.location, "flow.same_name", text, "rename one of the two")
     for flow, twin, _ in _twins(own, lambda flow: (flow.description,)):
         text = f"flow {flow.id!r} is described as flow {twin.id!r} is, at {twin.location}"
-        mend = "say what is different: a command generator goes by that"
-        found.warn(flow.location, "flow.same_description", text, mend)
+        fix = "say what is different: a command generator goes by that"
+        found.warn(flow.location, "flow.same_description", text, fix)
 
 
 def _twins(

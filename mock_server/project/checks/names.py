@@ -29,15 +29,15 @@ def check_references(
         if mention.kind is MentionKind.SLOT and mention.name not in assistant.slots:
             near = nearest(mention.name, assistant.slots)
             text = f"{mention.by} names slot {mention.name!r}"
-            mend = f"the domain has {near!r}" if near else "define it in the domain"
-            found.error(mention.location, "flow.unknown_slot", text, mend)
+            fix = f"the domain has {near!r}" if near else "define it in the domain"
+            found.error(mention.location, "flow.unknown_slot", text, fix)
         if mention.kind is MentionKind.FLOW and not (
             mention.name in assistant.flows or mention.name in agents
         ):
             near = nearest(mention.name, {*assistant.flows, *agents})
             text = f"{mention.by} names flow {mention.name!r}"
-            mend = f"there is {near!r}" if near else "no flow and no sub agent has this name"
-            found.error(mention.location, "flow.unknown_flow", text, mend)
+            fix = f"there is {near!r}" if near else "no flow and no sub agent has this name"
+            found.error(mention.location, "flow.unknown_flow", text, fix)
 
 
 def check_value(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
@@ -82,8 +82,8 @@ def _check_intent(
     understood, _ = by_intent(name, entities, assistant)
     if understood == UNKNOWN:
         text = f"{mention.by} sends intent {name!r}, which is no flow's nlu_trigger"
-        mend = suggestion(name, assistant.index.by_intent)
-        found.fault(mention.location, "response.unknown_intent", text, mend)
+        fix = suggestion(name, assistant.index.by_intent)
+        found.fault(mention.location, "response.unknown_intent", text, fix)
 
 
 def _check_command(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:
@@ -91,13 +91,13 @@ def _check_command(source: str, mention: Mention, assistant: Assistant, found: F
         command = parse_command(source)
     except CommandSyntaxError:
         text = f"{mention.by} sends {'/' + source!r}, which is no slash message"
-        mend = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
-        found.fault(mention.location, "response.payload", text, mend)
+        fix = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
+        found.fault(mention.location, "response.payload", text, fix)
         return
     if isinstance(command, StartFlow) and command.flow_id not in assistant.flows:
         text = f"{mention.by} starts flow {command.flow_id!r}, which no file has"
-        mend = suggestion(command.flow_id, assistant.flows)
-        found.fault(mention.location, "response.unknown_flow", text, mend)
+        fix = suggestion(command.flow_id, assistant.flows)
+        found.fault(mention.location, "response.unknown_flow", text, fix)
 
 
 def _check_set_slots(source: str, mention: Mention, assistant: Assistant, found: Findings) -> None:

@@ -133,8 +133,8 @@ def _check_code(domain: Domain, words: set[str], found: Findings) -> None:
         is_ours = name.startswith("utter_") or name in DEFAULT_ACTIONS or name in CLASSIC_ACTIONS
         if not (is_ours or _is_used(name, words)):
             text = f"action {name!r} is in the domain, and in no file of the actions"
-            mend = "write it, remove it, or give it a stub in mock.yml"
-            found.warn(place, "action.not_written", text, mend)
+            fix = "write it, remove it, or give it a stub in mock.yml"
+            found.warn(place, "action.not_written", text, fix)
 
 
 def _check_holes(mention: Mention, assistant: Assistant, words: set[str], found: Findings) -> None:
@@ -144,8 +144,8 @@ def _check_holes(mention: Mention, assistant: Assistant, words: set[str], found:
         if name is None or name.startswith("context.") or name in assistant.slots or name in words:
             continue
         text = f"{mention.by} has {{{name}}}, and there is no slot {name!r}"
-        mend = suggestion(name, assistant.slots) or f"double the braces to say {{{name}}} itself"
-        found.warn(mention.location, "response.unknown_slot", text, mend)
+        fix = suggestion(name, assistant.slots) or f"double the braces to say {{{name}}} itself"
+        found.warn(mention.location, "response.unknown_slot", text, fix)
 
 
 NAMED = re.compile(r"""\b(?P<use>SlotSet|get_slot)\(\s*(?:key\s*=\s*)?["'](?P<slot>\w+)["']""")
@@ -162,9 +162,9 @@ def check_code(code: Mapping[str, str], slots: Collection[str], found: Findings)
         for line, use, slot in _named(text):
             if slot not in slots and (use, slot) not in told:
                 told.add((use, slot))
-                mend = suggestion(slot, slots) or "define it in the domain"
+                fix = suggestion(slot, slots) or "define it in the domain"
                 found.warn(
-                    Location(file, line), "action.unknown_slot", MEANS[use].format(slot=slot), mend
+                    Location(file, line), "action.unknown_slot", MEANS[use].format(slot=slot), fix
                 )
 
 

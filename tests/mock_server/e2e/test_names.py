@@ -43,7 +43,7 @@ def test_each_unknown_name_is_a_warning_at_its_line(
     found = Findings()
     check_names(file, project.assistant, found)
     assert {p.severity for p in found.problems} == {Severity.WARNING}
-    lines = [(p.location.line, p.code, p.mend) for p in found.problems]
+    lines = [(p.location.line, p.code, p.fix) for p in found.problems]
     assert sorted(lines) == [
         (3, "e2e.unknown_action", "did you mean 'action_pay'?"),
         (5, "e2e.unknown_slot", "did you mean 'note'?"),

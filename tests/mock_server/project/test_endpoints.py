@@ -21,7 +21,7 @@ def read(
     found = Findings()
     root = parse(str(FILE), block, found)
     server = read_a2a_server(root, FILE, environment or {}, description, found)
-    return server, [f"{p.location.line}: {p.code}: {p.text}; {p.mend}" for p in found.problems]
+    return server, [f"{p.location.line}: {p.code}: {p.text}; {p.fix}" for p in found.problems]
 
 
 @pytest.mark.req("CFG-1")

@@ -100,7 +100,7 @@ def test_bad_yaml_is_a_finding_with_its_line(text: str, place: str, code: str):
 
 @pytest.mark.req("CFG-7")
 @pytest.mark.parametrize(
-    ("text", "mend"),
+    ("text", "fix"),
     [
         ("a:\n\tb: 2\n", "indent with blanks, not with tabs"),
         ("a: *missing\n", "write the anchor, &name, before the alias"),
@@ -108,9 +108,9 @@ def test_bad_yaml_is_a_finding_with_its_line(text: str, place: str, code: str):
         ("a: b: c\n", "put a text with a colon in it in quotes"),
     ],
 )
-def test_bad_yaml_comes_with_what_to_do(text: str, mend: str):
+def test_bad_yaml_comes_with_what_to_do(text: str, fix: str):
     (problem,) = problems_of(text)
-    assert problem.endswith(mend)
+    assert problem.endswith(fix)
 
 
 def test_aliases_cannot_blow_up():
