@@ -11,7 +11,7 @@ from time import perf_counter
 from mock_server.dialogue.outside import Stubs, UnstubbedActions, stubs_for_case
 from mock_server.e2e.files import FOLDERS, read_case_files, wanted_of
 from mock_server.e2e.model import Case
-from mock_server.e2e.report import CaseResult, Outcome, Report, as_json, as_lines, as_xml, play
+from mock_server.e2e.report import CaseOutcome, CaseResult, Report, as_json, as_lines, as_xml, play
 from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
 from mock_server.local_conversation import STUBS_ONLY, Backend, LocalConversation, open_backend
 from mock_server.printing import complain, print_lines
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{arguments.junit}: this cannot be written: {error.strerror}")
         return EXIT_UNREADABLE
     _write(report, arguments)
-    return EXIT_FAILED if report.count(Outcome.FAILED) else 0
+    return EXIT_FAILED if report.count(CaseOutcome.FAILED) else 0
 
 
 def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:

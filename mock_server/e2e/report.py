@@ -49,7 +49,7 @@ from mock_server.xml_text import xml_text
 SESSION_START = "(start of the session)"
 
 
-class Outcome(StrEnum):
+class CaseOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -68,7 +68,7 @@ class Partner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CaseFailure:
     """The turn in which a case went wrong: what the user said, what was missed, what came.
 
     `misplaced` are those of the missed that came, but not in the order that the case demands.
@@ -87,15 +87,15 @@ class CaseResult:
     """`judged` are the expectations that only a language model could judge."""
 
     case: Case
-    failure: Failure | None = None
+    failure: CaseFailure | None = None
     judged: tuple[Expectation, ...] = ()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CaseOutcome:
         """A case of which a part could not be checked is not called passed."""
         if self.failure:
-            return Outcome.FAILED
-        return Outcome.SKIPPED if self.judged else Outcome.PASSED
+            return CaseOutcome.FAILED
+        return CaseOutcome.SKIPPED if self.judged else CaseOutcome.PASSED
 
 
 def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
@@ -110,7 +110,7 @@ def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
     observed = observe(assistant, opened.before, opened.events)
     missed = unmet(case.opening, observed, assistant)
     if missed:
-        failure = Failure(SESSION_START, case.location, missed, observed, opened)
+        failure = CaseFailure(SESSION_START, case.location, missed, observed, opened)
         return CaseResult(case, failure, judged)
     for step in case.steps:
         turn = partner.say(step.text, step.metadata)
@@ -119,7 +119,7 @@ def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
         if missed:
             absent = unmet(missed, observed, assistant)
             misplaced = tuple(one for one in missed if one not in absent)
-            failure = Failure(step.text, step.location, missed, observed, turn, misplaced)
+            failure = CaseFailure(step.text, step.location, missed, observed, turn, misplaced)
             return CaseResult(case, failure, judged)
     return CaseResult(case, None, judged)
 
@@ -209,7 +209,7 @@ def _quoted(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.SKIPPED: "-"}
+MARKS = {CaseOutcome.PASSED: "✓", CaseOutcome.FAILED: "✗", CaseOutcome.SKIPPED: "-"}
 ASKING = frozenset({COLLECT_PATTERN, VALIDATE_PATTERN})
 OUT_OF_ORDER = "; it came too early: assertion_order_enabled"
 JUDGE_REASON = "needs a language model as judge"
@@ -222,7 +222,7 @@ class Report:
     results: tuple[CaseResult, ...]
     seconds: tuple[float, ...]
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: CaseOutcome) -> int:
         return sum(result.outcome is outcome for result in self.results)
 
 
@@ -235,12 +235,12 @@ def as_lines(report: Report) -> Iterator[str]:
             yield from (f"    {line}" for line in failure_lines(result.failure))
         elif result.judged:
             yield f"    {skip_reason(result)}"
-    counts = ", ".join(f"{report.count(outcome)} {outcome}" for outcome in Outcome)
+    counts = ", ".join(f"{report.count(outcome)} {outcome}" for outcome in CaseOutcome)
     total = len(report.results)
     yield f"{total} test {'case' if total == 1 else 'cases'}: {counts}"
 
 
-def failure_lines(failure: Failure) -> Iterator[str]:
+def failure_lines(failure: CaseFailure) -> Iterator[str]:
     """What was expected, what came instead, and why the message was understood as it was."""
     yield f"{failure.location}: user: {failure.said}"
     for expectation in failure.missed:
@@ -253,7 +253,7 @@ def failure_lines(failure: Failure) -> Iterator[str]:
         yield f"{'' if index else 'trace':<10}{line}"
 
 
-def came_lines(failure: Failure) -> tuple[str, ...]:
+def came_lines(failure: CaseFailure) -> tuple[str, ...]:
     """The turn's events, but for those that every question brings along."""
     spelled = (spell_event(event) for event in failure.observed if not _is_routine(event))
     return tuple(line for line in spelled if line is not None)
@@ -295,7 +295,7 @@ def skip_reason(result: CaseResult) -> str:
 def as_json(report: Report) -> dict[str, object]:
     """The object that `a2a-mock test --json` prints."""
     return {
-        **{outcome.value: report.count(outcome) for outcome in Outcome},
+        **{outcome.value: report.count(outcome) for outcome in CaseOutcome},
         "cases": [
             _case(result, seconds)
             for result, seconds in zip(report.results, report.seconds, strict=True)
@@ -346,9 +346,9 @@ def as_xml(report: Report) -> str:
 def _totals(report: Report) -> dict[str, str]:
     return {
         "tests": str(len(report.results)),
-        "failures": str(report.count(Outcome.FAILED)),
+        "failures": str(report.count(CaseOutcome.FAILED)),
         "errors": "0",
-        "skipped": str(report.count(Outcome.SKIPPED)),
+        "skipped": str(report.count(CaseOutcome.SKIPPED)),
         "time": f"{sum(report.seconds):.6f}",
     }
 

@@ -121,7 +121,7 @@ def _fault(raw: JsonValue) -> Fault:
     raise ValidationError.from_exception_data("Fault", [*problems])
 
 
-Pattern: TypeAlias = Annotated[Text, AfterValidator(_regular_expression)]
+RegularExpression: TypeAlias = Annotated[Text, AfterValidator(_regular_expression)]
 CONDITION = "a predicate over slots, e.g. `slots.amount > 1000`"
 WHEN = "a predicate, e.g. `slots.amount > 1000 and context.active_flow = 'pay'`"
 
@@ -149,7 +149,7 @@ class RuleEntry(MockEntry):
         "less_than_equal": "mock.threshold",
         "missing": "mock.rule",
     }
-    match: Pattern | None = Field(
+    match: RegularExpression | None = Field(
         default=None, description="regular expression; its groups fill holes"
     )
     examples: list[Text] | None = Field(default=None, description="texts that count by likeness")
@@ -212,7 +212,7 @@ class StubEntry(MockEntry):
     """One way an action may go."""
 
     when: Text | None = Field(default=None, description=WHEN)
-    match: Pattern | None = Field(
+    match: RegularExpression | None = Field(
         default=None, description="regular expression found in the user's message"
     )
     events: list[SlotEventEntry] | None = Field(

@@ -26,7 +26,7 @@ from mock_server.errors import NOWHERE, Location
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import ListNode, MapNode, Node, ScalarNode, is_empty, kind_of, plain
 
-Path: TypeAlias = tuple[str | int, ...]
+Loc: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead to a value, as pydantic's `loc`."""
 
 EXPECTED: Mapping[str, str] = {
@@ -125,7 +125,7 @@ Entry = TypeVar("Entry", bound=FileEntry)
 
 def validated(model: type[Entry], node: Node | None, found: Findings, name: str) -> Entry | None:
     """The `model` of `node`, of the file `name`; what is wrong in it is reported and left out."""
-    reported: list[Path] = []
+    reported: list[Loc] = []
     while node is not None and not is_empty(node):
         owners = _Owners({})
         try:
@@ -140,7 +140,7 @@ def validated(model: type[Entry], node: Node | None, found: Findings, name: str)
     return None
 
 
-def _follows(loc: Path, reported: Collection[Path]) -> bool:
+def _follows(loc: Loc, reported: Collection[Loc]) -> bool:
     """Whether a problem at `loc` may come of leaving out what was wrong at or below it."""
     return any(before[: len(loc)] == loc for before in reported)
 
@@ -183,18 +183,18 @@ def _context(problem: ErrorDetails) -> Mapping[str, object]:
     return context
 
 
-def _owner(root: Node, loc: Path, owners: _Owners) -> type[FileEntry]:
+def _owner(root: Node, loc: Loc, owners: _Owners) -> type[FileEntry]:
     """The model in which the problem at `loc` is."""
     _, nodes = _way(root, loc[:-1])
     known = owners.by_node
     return next((known[id(node)] for node in reversed(nodes) if id(node) in known), FileEntry)
 
 
-def _spelled(loc: Path, name: str) -> str:
+def _spelled(loc: Loc, name: str) -> str:
     return ".".join(step for step in loc if isinstance(step, str)) or name
 
 
-def _way(root: Node, loc: Sequence[str | int]) -> tuple[Path, Sequence[Node]]:
+def _way(root: Node, loc: Sequence[str | int]) -> tuple[Loc, Sequence[Node]]:
     """The steps of `loc` as far as there is something, and the nodes on the way.
 
     One value may stand for a list of it, which has an index in `loc` alone.
@@ -215,7 +215,7 @@ def _way(root: Node, loc: Sequence[str | int]) -> tuple[Path, Sequence[Node]]:
     return tuple(taken), nodes
 
 
-def find(root: Node | None, path: Path) -> Node | None:
+def find(root: Node | None, path: Loc) -> Node | None:
     """The value that `path` leads to from `root`, if there is one."""
     taken, nodes = _way(root, path) if root is not None else ((), ())
     return nodes[-1] if taken == path and nodes else None
@@ -230,12 +230,12 @@ def locate(root: Node, loc: Sequence[str | int]) -> Location:
     return nodes[-1].location
 
 
-def without(node: Node, paths: Collection[Path]) -> Node | None:
+def without(node: Node, paths: Collection[Loc]) -> Node | None:
     """`node` without what `paths` lead to."""
     if () in paths:
         return None
 
-    def below(step: str | int) -> set[Path]:
+    def below(step: str | int) -> set[Loc]:
         return {path[1:] for path in paths if path[0] == step}
 
     match node:

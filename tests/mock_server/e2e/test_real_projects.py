@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.e2e.report import Outcome, Report, as_lines
+from mock_server.e2e.report import CaseOutcome, Report, as_lines
 from mock_server.project.load import load_assistant
 from mock_server.test import play_all, read_cases
 
@@ -117,8 +117,8 @@ def play(project: Path, mock: Path) -> Report:
     return play_all(loaded, read_cases(loaded, ()), warn=lambda _: None)
 
 
-def by_outcome(report: Report) -> dict[Outcome, set[str]]:
-    names: dict[Outcome, set[str]] = {outcome: set() for outcome in Outcome}
+def by_outcome(report: Report) -> dict[CaseOutcome, set[str]]:
+    names: dict[CaseOutcome, set[str]] = {outcome: set() for outcome in CaseOutcome}
     for result in report.results:
         file = Path(result.case.location.file).stem
         names[result.outcome].add(f"{file}: {result.case.name}")
@@ -134,10 +134,10 @@ def test_cases_pass_as_they_are_or_with_a_mock_file(
     stubs.write_text(without_understanding(name), encoding="utf-8")
     as_is = by_outcome(play(project, stubs))
     with_rules = by_outcome(play(project, MOCKS / name / "mock.yml"))
-    assert as_is[Outcome.PASSED] == expected.stubbed
-    assert with_rules[Outcome.PASSED] == expected.stubbed | expected.understood
-    assert with_rules[Outcome.SKIPPED] == expected.skipped
-    assert with_rules[Outcome.FAILED] == set()
+    assert as_is[CaseOutcome.PASSED] == expected.stubbed
+    assert with_rules[CaseOutcome.PASSED] == expected.stubbed | expected.understood
+    assert with_rules[CaseOutcome.SKIPPED] == expected.skipped
+    assert with_rules[CaseOutcome.FAILED] == set()
     with capsys.disabled():
         cases = sum(map(len, with_rules.values()))
         sys.stdout.write(

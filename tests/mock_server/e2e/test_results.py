@@ -6,7 +6,14 @@ import pytest
 
 from mock_server.dialogue.events import UserUttered
 from mock_server.e2e.model import CaseFile
-from mock_server.e2e.report import SESSION_START, CaseResult, Outcome, failure_lines, play, spell
+from mock_server.e2e.report import (
+    SESSION_START,
+    CaseOutcome,
+    CaseResult,
+    failure_lines,
+    play,
+    spell,
+)
 from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project
 
@@ -40,7 +47,7 @@ test_cases:
         assertions:
           - flow_completed: {flow_id: pay_bill, flow_step_id: last}
 """)
-    assert (result.outcome, result.failure) == (Outcome.PASSED, None)
+    assert (result.outcome, result.failure) == (CaseOutcome.PASSED, None)
 
 
 def test_case_ends_at_the_first_turn_that_misses(played: Play) -> None:
@@ -55,7 +62,7 @@ test_cases:
       - user: "50"
       - utter: utter_nothing
 """)
-    assert result.outcome is Outcome.FAILED
+    assert result.outcome is CaseOutcome.FAILED
     assert result.failure is not None
     assert (result.failure.said, result.failure.location.line) == ("pay a bill", 4)
     assert [spell(e.demand) for e in result.failure.missed] == [
@@ -107,7 +114,7 @@ test_cases:
       - user: pay taxes
       - utter: utter_ask_account
 """
-    assert played(text).outcome is Outcome.PASSED
+    assert played(text).outcome is CaseOutcome.PASSED
     without = played(text.replace("    fixtures: [known]\n", ""))
     assert without.failure is not None
     assert without.failure.said == SESSION_START
@@ -134,5 +141,5 @@ test_cases:
           - generative_response_is_grounded: {threshold: 0.9}
           - flow_started: pay_bill
 """
-    assert played(text).outcome is Outcome.SKIPPED
-    assert played(text.replace("pay_bill", "pay_taxes")).outcome is Outcome.FAILED
+    assert played(text).outcome is CaseOutcome.SKIPPED
+    assert played(text.replace("pay_bill", "pay_taxes")).outcome is CaseOutcome.FAILED
