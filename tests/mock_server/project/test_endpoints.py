@@ -1,5 +1,7 @@
-"""`endpoints.yml: a2a_server`."""
+"""`endpoints.yml`: the server's settings, the card that somebody wrote, and where actions run."""
 
+import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,8 +10,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
-from mock_server.project.endpoints import A2AServer, JwtAuth, read_a2a_server
+from mock_server.dialogue.outside import ActionServer, ActionServerKind
+from mock_server.errors import Location, ProjectError
+from mock_server.project.endpoints import A2AServer, JwtAuth, read_a2a_server, read_card_file
 from mock_server.project.findings import Findings
+from mock_server.project.load import load_assistant, load_project
 from mock_server.project.nodes import parse
 
 FILE = Path("conf/endpoints.yml")
@@ -244,3 +249,130 @@ def test_plain_secret_is_refused_beside_a_key_too(keys: Mapping[str, Path]):
     assert "written in plain text" in problem
     assert "hunter2" not in problem
     assert server.auth == JwtAuth("RS256", keys["rsa"].read_bytes())
+
+
+AT = Location("endpoints.yml", 3)
+CARD = """\
+{
+  "name": "Bank",
+  "description": "A bank.",
+  "version": "7",
+  "capabilities": {"streaming": true},
+  "defaultInputModes": ["text/plain"],
+  "defaultOutputModes": ["text/plain"],
+  "skills": [
+    {"id": "pay", "name": "Pay", "description": "Pays.", "tags": []},
+    {"id": "ask", "name": "Ask", "description": "Asks.", "tags": ["x"]}
+  ]
+}
+"""
+
+
+def problems_of(path: Path, text: str | bytes) -> list[str]:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = Findings()
+    assert read_card_file(path, AT, found) is None
+    return [f"{Path(p.location.file).name}:{p.location.line}: {p.text}" for p in found.problems]
+
+
+@pytest.mark.req("CARD-6")
+@pytest.mark.parametrize("extra", ["", '"url": "http://elsewhere/",', '"x-own": [1.5, null],'])
+def test_card_is_taken_as_it_is(tmp_path: Path, extra: str) -> None:
+    text = CARD.replace("{", "{" + extra, 1)
+    (tmp_path / "card.json").write_text(text)
+    found = Findings()
+    assert read_card_file(tmp_path / "card.json", AT, found) == json.loads(text)
+    assert found.problems == []
+
+
+@pytest.mark.req("CARD-6", "CFG-7")
+@pytest.mark.parametrize(
+    ("wrong", "problems"),
+    [
+        ("{,}", ["card.json:1: this is not JSON: "]),
+        (CARD.replace('"version": "7",', '"version": 7x,'), ["card.json:4: this is not JSON: "]),
+        ("[]", ["card.json:1: a card is a JSON object"]),
+        pytest.param(
+            "[" * 500 + "]" * 500, ["card.json:1: this is not JSON: nested deeper"], id="deep"
+        ),
+        (b"\xff", ["endpoints.yml:3: agent_card_path: "]),
+        (CARD.replace('"version": "7",', ""), ["card.json:1: version: Field required"]),
+        (CARD.replace('"tags": []', '"tags": [], "name": 1'), ["card.json:9: skills.0.name: "]),
+        (CARD.replace(', "tags": ["x"]', ""), ["card.json:10: skills.1.tags: Field required"]),
+        (
+            CARD.replace('"7"', "7").replace('{"streaming": true}', "[]"),
+            ["card.json:5: capabilities: ", "card.json:4: version: "],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(
+    tmp_path: Path, wrong: str | bytes, problems: list[str]
+) -> None:
+    told = problems_of(tmp_path / "card.json", wrong)
+    assert len(told) == len(problems)
+    for text, expected in zip(sorted(told), sorted(problems), strict=True):
+        assert text.startswith(expected)
+
+
+@pytest.mark.req("CARD-6")
+def test_missing_file_is_told_where_it_is_named(tmp_path: Path) -> None:
+    found = Findings()
+    assert read_card_file(tmp_path / "card.json", AT, found) is None
+    (problem,) = found.problems
+    assert problem.location == AT
+    assert problem.text.endswith("cannot be read: No such file or directory")
+
+
+def load(folder: Path, mock: str, endpoint: str = "") -> ActionServer:
+    (folder / "mock.yml").write_text(mock, encoding="utf-8")
+    if endpoint:
+        endpoints = folder / "endpoints.yml"
+        endpoints.write_text(endpoints.read_text() + endpoint, encoding="utf-8")
+    return load_project(folder, environment={"PORT": "5055"}).action_server
+
+
+def test_default_is_stubs(folder: Path) -> None:
+    assert load(folder, "") == ActionServer()
+    assert load(folder, "action_server: stubs") == ActionServer()
+
+
+def test_endpoint_is_that_of_endpoints_yml(folder: Path) -> None:
+    endpoint = 'action_endpoint: {url: "http://localhost:${PORT}/webhook", cafile: ca.pem}\n'
+    server = load(folder, "action_server: {kind: endpoint, timeout_seconds: 5}", endpoint)
+    assert server.kind is ActionServerKind.ENDPOINT
+    assert (server.url, server.timeout_seconds) == ("http://localhost:5055/webhook", 5)
+    assert server.cafile == str(folder / "ca.pem")
+
+
+@pytest.mark.parametrize("endpoint", ["", "action_endpoint: {url: grpc://localhost:5055}\n"])
+def test_endpoint_needs_an_http_address(folder: Path, endpoint: str) -> None:
+    with pytest.raises(ProjectError, match=r"mock.action_endpoint: action_endpoint.url: found"):
+        load(folder, "action_server: endpoint", endpoint)
+
+
+def test_child_runs_the_module_in_the_folder(folder: Path) -> None:
+    server = load(folder, "action_server: child", "action_endpoint: {actions_module: acts}\n")
+    assert (server.kind, server.module) == (ActionServerKind.CHILD, "acts")
+    assert (server.python, server.folder) == (sys.executable, str(folder.resolve()))
+
+
+def test_child_runs_with_the_projects_own_interpreter(folder: Path) -> None:
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert load(folder, "action_server: child").python == str(python.resolve())
+
+
+@pytest.mark.parametrize("written", ["env/bin/python", "python3.12"])
+def test_child_runs_with_the_interpreter_that_is_named(folder: Path, written: str) -> None:
+    server = load(folder, f"action_server: {{kind: child, python: {written}, module: acts}}")
+    expected = str(folder.resolve() / written) if "/" in written else written
+    assert (server.python, server.module) == (expected, "acts")
+
+
+def test_hash_of_the_code_changes_with_it(folder: Path) -> None:
+    before = load_assistant(folder, environment={})
+    (folder / "actions.py").write_text("action_pay = 1\n")
+    after = load_assistant(folder, environment={})
+    assert before.code_hash != after.code_hash
+    assert before.content_hash != after.content_hash

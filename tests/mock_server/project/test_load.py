@@ -1,14 +1,130 @@
-"""A project folder, loaded."""
+"""A project's files into an assistant, and a project as a model."""
 
+import io
 import json
+import tarfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mock_server.dialogue.model import (
+    END,
+    ActionStep,
+    Branch,
+    CallStep,
+    CollectStep,
+    LinkStep,
+    NoopStep,
+    SetSlotsStep,
+    SlotFiller,
+    SlotType,
+)
 from mock_server.errors import ProjectError, Severity
-from mock_server.project.load import load_assistant, load_project
+from mock_server.project.load import Model, assemble, load_assistant, load_model, load_project
+
+DOMAIN = """
+slots:
+  amount: {type: float}
+  recipient: {type: text, mappings: [{type: controlled}]}
+  speed: {type: categorical, values: [Yes, No], initial_value: "yes"}
+responses:
+  utter_ask_amount:
+    - text: How much?
+      buttons: [{title: Fifty, payload: /SetSlots(amount=50)}]
+"""
+
+FLOWS = """
+flows:
+  pay:
+    description: |
+      Pay a bill.
+    if: False
+    persisted_slots: [amount]
+    steps:
+      - collect: amount
+        next:
+          - if: slots.amount > 100
+            then:
+              - set_slots: [{speed: NO}]
+              - link: other
+          - else: end
+      - id: end
+        action: utter_ask_amount
+  other:
+    name: the other
+    description: Another.
+    steps:
+      - call: pay
+      - noop: true
+        next: "END"
+"""
+
+
+def problems_of(**texts: str) -> list[str]:
+    names = {"domain": "domain.yml", "flows": "data/flows.yml", "mock": "mock.yml"}
+    with pytest.raises(ProjectError) as caught:
+        assemble({names[key]: text for key, text in texts.items()})
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_slots_have_type_filler_and_initial_value():
+    slots = assemble({"domain.yml": DOMAIN}).slots
+    assert slots["amount"].type is SlotType.FLOAT
+    assert slots["recipient"].filler is SlotFiller.CONTROLLED
+    assert (slots["speed"].values, slots["speed"].initial_value) == (("Yes", "No"), "Yes")
+
+
+def test_nested_steps_are_flattened():
+    flow = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}).flows["pay"]
+    collect, assign, link, end = flow.steps.values()
+    assert isinstance(collect, CollectStep)
+    assert collect.next == (Branch(assign.id, "slots.amount > 100"), Branch("end"))
+    assert isinstance(assign, SetSlotsStep)
+    assert (assign.values, assign.next) == ((("speed", "No"),), (Branch(link.id),))
+    assert isinstance(link, LinkStep)
+    assert isinstance(end, ActionStep)
+    assert end.next == (Branch(END),)
+
+
+def test_flow_has_its_properties():
+    flow = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}).flows["pay"]
+    assert (flow.name, flow.description, flow.guard) == ("pay", "Pay a bill.", "False")
+    assert flow.persisted_slots == ("amount",)
+    assert flow.first_step == "pay_0_collect_amount"
+    assert flow.location.line == 3
+
+
+def test_quoted_end_and_call():
+    call, noop = (
+        assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}).flows["other"].steps.values()
+    )
+    assert isinstance(call, CallStep)
+    assert isinstance(noop, NoopStep)
+    assert noop.next == (Branch(END),)
+
+
+def test_all_problems_are_reported_at_once():
+    flows = FLOWS.replace("collect: amount", "collect: amont").replace("else: end", "else: ende")
+    assert problems_of(domain=DOMAIN, flows=flows.replace("call: pay", "call: pays")) == [
+        "data/flows.yml:9: flow.unknown_slot: step 'pay_0_collect_amont' of flow 'pay' names "
+        "slot 'amont'; the domain has 'amount'",
+        "data/flows.yml:15: flow.unknown_step: flow 'pay' has no step 'ende'; did you mean 'end'?",
+        "data/flows.yml:22: flow.unknown_flow: step 'other_0_call_pays' of flow 'other' names "
+        "flow 'pays'; there is 'pay'",
+    ]
+
+
+def test_flow_defined_in_two_files_names_both():
+    with pytest.raises(ProjectError) as caught:
+        assemble({"domain.yml": DOMAIN, "data/a.yml": FLOWS, "data/b.yml": FLOWS})
+    assert [str(problem.location) for problem in caught.value.problems] == [
+        "data/b.yml:3",
+        "data/b.yml:18",
+    ]
+    assert "data/a.yml:3" in caught.value.problems[0].text
+
 
 REAL = (
     "starterpack-retail-banking-en",
@@ -185,3 +301,131 @@ def test_loading_is_linear(folder: Path):
         return time.process_time() - start
 
     assert seconds(1000) < 25 * seconds(100) + 1
+
+
+pytestmark = pytest.mark.req("HTTP-3")
+
+
+def packed(folder: Path, archive: Path, prefix: str) -> Path:
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder, prefix)
+    return archive
+
+
+def archive_of(path: Path, **files: bytes) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name.replace("__", "/").replace("_yml", ".yml"))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def problems_of_model(path: Path) -> list[str]:
+    with pytest.raises(ProjectError) as caught:
+        load_model(path, environment={})
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_folder_is_its_name_and_a_hash(folder: Path) -> None:
+    project = load_project(folder, environment={})
+    assert load_model(folder, environment={}) == project.model
+    assert project.model == Model(folder.name, project.content_hash)
+
+
+def test_mock_yml_names_the_model(folder: Path) -> None:
+    (folder / "mock.yml").write_text("model: {file: bank.tar.gz, id: b1}")
+    assert load_model(folder, environment={}) == Model("bank.tar.gz", "b1")
+
+
+@pytest.mark.parametrize("prefix", [".", "bank", "bank/"])
+def test_archive_is_its_own_name_and_the_hash_of_what_is_in_it(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, prefix: str
+) -> None:
+    archive = packed(folder, tmp_path_factory.mktemp("a") / "20261120.tar.gz", prefix)
+    loaded = load_model(archive, environment={})
+    assert loaded == Model("20261120.tar.gz", load_model(folder, environment={}).id)
+
+
+@pytest.mark.req("CFG-5")
+def test_session_config_is_checked_again(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    domain = folder / "domain.yml"
+    domain.write_text(domain.read_text().replace("false", "true"))
+    code = "1: validation.a2a_server.incompatible_session_config: "
+    (problem,) = problems_of_model(folder)
+    assert problem.startswith(f"{domain}:{code}")
+    archive = packed(folder, tmp_path_factory.mktemp("a") / "bank.tar.gz", "bank")
+    (problem,) = problems_of_model(archive)
+    assert problem.startswith(f"{archive}/domain.yml:{code}")
+    assert load_model(folder, environment={}, relax=True).file == folder.name
+
+
+def test_every_problem_of_an_archive_is_told(tmp_path: Path) -> None:
+    archive = archive_of(
+        tmp_path / "bank.tar.gz", domain_yml=b"slots: []\n", data__flows_yml=b"flows: []\n"
+    )
+    assert len(problems_of_model(archive)) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"no archive", b"PK\x03\x04"])
+def test_file_that_is_no_archive_is_a_problem(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "bank.tar.gz"
+    file.write_bytes(content)
+    assert problems_of_model(file) == [
+        f"{file}:0: project.archive: this is no .tar.gz archive that can be read"
+    ]
+
+
+def test_missing_file_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = problems_of_model(tmp_path / "none")
+    assert "project.archive" in problem
+
+
+def test_model_of_rasa_itself_holds_no_project(tmp_path: Path) -> None:
+    archive = archive_of(tmp_path / "m.tar.gz", components__config_yml=b"x: 1\n", metadata=b"{}")
+    (problem,) = problems_of_model(archive)
+    assert problem.endswith("it holds no project: there is no domain")
+
+
+def test_nothing_is_written_outside(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    archive = inside / "m.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        member = tarfile.TarInfo("../../../../../../../../" + str(tmp_path / "evil.yml"))
+        member.size = 1
+        tar.addfile(member, io.BytesIO(b"x"))
+    (problem,) = problems_of_model(archive)
+    assert "lies outside the archive" in problem
+    assert not (tmp_path / "evil.yml").exists()
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.yml"
+    secret.write_text("slots: {a: {type: text}}")
+    archive = tmp_path / "m.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        member = tarfile.TarInfo("domain.yml")
+        member.type = tarfile.SYMTYPE
+        member.linkname = str(secret)
+        tar.addfile(member)
+    (problem,) = problems_of_model(archive)
+    assert problem.endswith("there is no domain")
+
+
+def test_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    archive = archive_of(tmp_path / "m.tar.gz", domain_yml=b" " * (64 * 1024 * 1024 + 1))
+    assert archive.stat().st_size < 1024 * 1024
+    (problem,) = problems_of_model(archive)
+    assert "its YAML files are larger than" in problem
+
+
+def test_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for number in range(10_001):
+            tar.addfile(tarfile.TarInfo(f"{number}.txt"))
+    (problem,) = problems_of_model(archive)
+    assert "it holds more than" in problem
