@@ -9,19 +9,19 @@ from mock_server.printing import complain, print_lines
 from mock_server.project import mock_schema
 
 EXIT_NOT_EMPTY = 1
-# In a wheel the examples lie inside the package, in a checkout beside it.
+# In a wheel the examples are inside the package, in a checkout beside it.
 EXAMPLES = (Path(__file__).parent / "examples", Path(__file__).parents[1] / "examples")
-# It tells of the example where it stands, not of the copy.
+# It describes the example in its place, not the copy.
 LEFT_OUT = ("README.md",)
 SCHEMA = "mock.schema.json"
 SCHEMA_PLACE = re.compile(r"\$schema=\S+")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Copy the template; 1: the directory holds something already, or cannot be written."""
+    """Copy the template; 1: the directory is not empty or cannot be written."""
     folder: Path = arguments.directory
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        complain(f"{folder}: this is not an empty directory; name one to be made")
+        complain(f"{folder}: this is not an empty directory; name one that is empty or new")
         return EXIT_NOT_EMPTY
     try:
         shutil.copytree(

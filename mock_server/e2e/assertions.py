@@ -361,7 +361,7 @@ def _is_changed(change: SlotChange, event: SlotSet, assistant: Assistant) -> boo
     if not change.has_value:
         return event.value is not None
     expected = _as_slot_value(change, assistant)
-    # YAML's true is no 1, though Python says so.
+    # In Python true equals 1; in YAML it does not.
     return expected == event.value and isinstance(expected, bool) == isinstance(event.value, bool)
 
 

@@ -28,7 +28,7 @@ def _protocol(text: str) -> str:
 
 
 def _variable(text: str, info: ValidationInfo) -> str:
-    """A secret as it must be written; the text is not quoted, for it may be one."""
+    """A secret as it must be written; the text is not quoted, because it may be one."""
     if not VARIABLE.search(text):
         key = str(info.field_name)
         fix = f'name a variable: {key}: "${{{key.upper()}}}"'

@@ -1,4 +1,4 @@
-"""`endpoints.yml`: what the server is told about itself, and where actions run (server.md CFG-1…4).
+"""`endpoints.yml`: the settings of the server, and where actions run (server.md CFG-1 to CFG-4).
 
 Keys that are Rasa's but mean nothing to the mock are not read, so a variable that only they name
 need not be set.
@@ -214,7 +214,7 @@ def read_a2a_server(
         else ttl,
         max_contexts=entry.max_contexts,
         push_notifications_enabled=entry.push_notifications_enabled,
-        # A key without a value allows no host, lest a forgotten list allow every one.
+        # A key without a value allows no host: a forgotten list must not allow every one.
         push_notification_allowed_hosts=tuple(hosts or ())
         if entry.has("push_notification_allowed_hosts")
         else None,

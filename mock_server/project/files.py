@@ -132,16 +132,16 @@ def _texts(
 
 
 def _files(place: Path, suffixes: frozenset[str], found: Findings) -> list[Path]:
-    """`place` if it is a file, or those anywhere below it; hidden ones are no part of a project."""
+    """`place` if it is a file, else those anywhere below it, without the hidden ones."""
     if os.path.isfile(place):
         return [place]
 
-    def tell(error: OSError) -> None:
+    def report(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
             _unreadable(Path(str(error.filename)), error, found)
 
     files: list[Path] = []
-    for folder, folders, names in os.walk(place, onerror=tell):
+    for folder, folders, names in os.walk(place, onerror=report):
         folders[:] = [name for name in folders if not name.startswith(".")]
         wanted = (name for name in names if Path(name).suffix in suffixes and name[0] != ".")
         paths = [Path(folder, name) for name in wanted]
@@ -151,13 +151,13 @@ def _files(place: Path, suffixes: frozenset[str], found: Findings) -> list[Path]
 
 
 def _warn_of_links(paths: Iterable[Path], found: Findings) -> None:
-    """Links to folders may go in circles, so they are not followed; those to nothing lead there."""
+    """Links to folders may go in circles and are not followed; links to nothing are mistakes."""
     for path in paths:
         if not os.path.exists(path):
             text = "this is a link to a file that does not exist"
             found.warn(Location(_name(path)), "project.link", text, "remove it")
         elif os.path.islink(path) and os.path.isdir(path):
-            text = "this is a link to a folder, and what is in there is not read"
+            text = "this is a link to a folder, whose content is not read"
             found.warn(Location(_name(path)), "project.link", text, "copy it")
 
 
@@ -173,7 +173,7 @@ def _folders(place: Path, found: Findings) -> list[Path]:
 
 
 def _name(file: Path) -> str:
-    """The path as messages name it: bytes that are no UTF-8 are spelled out."""
+    """The path as messages name it: bytes that are not UTF-8 are spelled out."""
     return os.fsencode(file).decode("utf-8", "backslashreplace")
 
 
@@ -211,7 +211,7 @@ def unpacked(archive: Path) -> Generator[Path]:
     Only YAML files are unpacked, and no links.
 
     Raises:
-        ProjectError: it is no such archive, is too large, or holds no project.
+        ProjectError: it is not such an archive, is too large, or has no project in it.
     """
     with TemporaryDirectory(prefix="a2a-mock-") as temporary:
         folder = Path(temporary)
@@ -219,7 +219,7 @@ def unpacked(archive: Path) -> Generator[Path]:
             with tarfile.open(archive, "r:gz") as tar:
                 _unpack(tar, folder, archive)
         except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-            raise _no_archive(archive, "this is no .tar.gz archive that can be read") from error
+            raise _archive_error(archive, "this is not a readable .tar.gz archive") from error
         yield _project_in(folder, archive)
 
 
@@ -228,16 +228,16 @@ def _unpack(tar: tarfile.TarFile, folder: Path, archive: Path) -> None:
     for member in tar:
         files += 1
         if files > MAX_FILES:
-            raise _no_archive(archive, f"it holds more than {MAX_FILES} files")
+            raise _archive_error(archive, f"it holds more than {MAX_FILES} files")
         if not member.isfile() or Path(member.name).suffix not in SUFFIXES:
             continue
         size_bytes += member.size
         if size_bytes > MAX_UNPACKED_BYTES:
-            raise _no_archive(archive, f"its YAML files are larger than {MAX_BYTES} bytes")
+            raise _archive_error(archive, f"its YAML files are larger than {MAX_BYTES} bytes")
         target = (folder / member.name).resolve()
         content = tar.extractfile(member)
         if content is None or not target.is_relative_to(folder.resolve()):
-            raise _no_archive(archive, f"{member.name!r} lies outside the archive")
+            raise _archive_error(archive, f"{member.name!r} lies outside the archive")
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             shutil.copyfileobj(content, file)
@@ -248,8 +248,8 @@ def _project_in(folder: Path, archive: Path) -> Path:
     for place in (folder, *sorted(folder.iterdir())):
         if (place / "domain.yml").is_file() or (place / "domain").is_dir():
             return place
-    raise _no_archive(archive, "it holds no project: there is no domain")
+    raise _archive_error(archive, "it holds no project: there is no domain")
 
 
-def _no_archive(archive: Path, text: str) -> ProjectError:
+def _archive_error(archive: Path, text: str) -> ProjectError:
     return ProjectError([Problem(Location(str(archive)), "project.archive", text)])

@@ -321,7 +321,7 @@ def load_assistant(
 
 
 def _raise_if_unreadable(folder: Path, found: Findings) -> None:
-    """Where nothing could be read, what the files lack is no news."""
+    """Without any file that could be read, do not report what the files lack."""
     if why_closed(folder):
         raise ProjectError(found.errors())
 
@@ -348,7 +348,7 @@ def _served(
     """What `endpoints.yml` says, and what else a server asks of a project (CFG-5, CFG-6)."""
     file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
     root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
-    # What a file that is no YAML lacks is no news.
+    # Nothing is missing from a file that is not YAML.
     met = Findings() if found.count(UNREAD) else found
     server = read_a2a_server(root, file, environment, description, met)
     check_session(sources, assembled, found)

@@ -1,6 +1,6 @@
 """YAML 1.2 text as nodes that know their file and line, and typed values out of them.
 
-A file is parsed once, by ruamel.yaml's composer, and nothing is constructed that nobody reads.
+A file is parsed once, by ruamel.yaml's composer, and only what is read is constructed.
 `yes`, `no`, `on` and `off` stay strings, and so do dates.
 """
 
@@ -73,7 +73,7 @@ Node: TypeAlias = ScalarNode | ListNode | MapNode
 
 
 def parse(file: str, text: str, found: Findings) -> Node | None:
-    """The root of `text`; None if it is empty, or is no YAML, which is then a finding."""
+    """The root of `text`; None if it is empty or not YAML, which is reported."""
     try:
         root = YAML(typ="safe", pure=True).compose(text)
         return None if root is None else _Converter(file, found).node(root)
@@ -169,7 +169,7 @@ class _Converter:
 
     def _make(self, yaml: YamlNode) -> Node:
         if yaml.tag and str(yaml.tag).removeprefix(TAG) not in TAGS:
-            text = f"nobody knows the tag {str(yaml.tag)!r}"
+            text = f"unknown tag {str(yaml.tag)!r}"
             self._found.error(self._at(yaml), "yaml.tag", text, "remove it, or put it in quotes")
         if isinstance(yaml, MappingNode):
             return self._map(yaml)
@@ -191,7 +191,7 @@ class _Converter:
                 value = replace(value, location=place)
             if not isinstance(key_node, YamlScalar):
                 fix = "put a key that begins with a brace or bracket in quotes"
-                self._found.error(place, "yaml.key", "a key must be a plain text", fix)
+                self._found.error(place, "yaml.key", "a key must be plain text", fix)
                 continue
             key = key_node.value
             if key_node.tag == f"{TAG}merge":
@@ -211,7 +211,7 @@ class _Converter:
         items = value.items if isinstance(value, ListNode) else (value,)
         maps = [item for item in items if isinstance(item, MapNode)]
         if len(maps) < len(items):
-            text = "`<<` takes over a mapping, or a list of them, and this is none"
+            text = "`<<` takes a mapping or a list of mappings, and this is neither"
             self._found.error(
                 place, "yaml.merge", text, "name the anchor of a mapping: `<<: *name`"
             )

@@ -1,6 +1,6 @@
 """The steps of a flow: nested lists, as people write them, flattened into steps by id.
 
-A step without `next` goes on at the following one of the same list; behind the last one of a
+A step without `next` goes on at the following one of the same list; after the last one of a
 nested list the flow ends (flows.md §2.3).
 """
 
@@ -124,7 +124,7 @@ class StepReader:
     def _check_ends(self, drafts: list[_Draft], *, is_nested: bool) -> None:
         for draft in drafts[:-1]:
             if draft.kind == "link":
-                text = "steps behind a link are never reached"
+                text = "steps after a link are never reached"
                 self._found.fault(draft.node.location, "flow.link_not_last", text)
         last = drafts[-1] if drafts else None
         if is_nested and last and last.branches is None and last.kind != "link":
@@ -186,7 +186,7 @@ class StepReader:
             if node is None:
                 continue
             if branches and branches[-1].condition is None:
-                text = "a branch behind `else` is never taken"
+                text = "a branch after `else` is never taken"
                 self._found.error(node.location, "flow.branch_after_else", text)
             branches.append(self._read_branch(node))
         if all(branch.condition is not None for branch in branches):

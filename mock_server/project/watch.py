@@ -1,7 +1,7 @@
 """A project as it is saved: a version whenever its files have come to rest.
 
 Editors write in steps, and some truncate a file before they fill it. A version that does not load
-is given a moment to become one that does, before it is called broken.
+gets a moment to become one that does, before it is reported as broken.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ logger = get_logger("a2a_server")
 
 
 class Changes:
-    """Word that something was saved; many words before the next look are one."""
+    """Notices that something was saved; several before the next look count as one."""
 
     def __init__(self) -> None:
         self._is_pending = asyncio.Event()
@@ -85,7 +85,7 @@ async def versions(
 
 
 def _is_doubtful(version: Version) -> bool:
-    """Whether it may be written by half: what it says makes no sense, or a file is empty."""
+    """Whether it may be half written: it does not load, or a file is empty."""
     return isinstance(version, Broken) or all(
         flow.is_pattern for flow in version.assistant.flows.values()
     )
@@ -97,7 +97,7 @@ def _attempt(load: Callable[[], Project]) -> Version:
     except ProjectError as error:
         return Broken(error.problems)
     except Exception as error:
-        # The server goes on with the version that it has, whatever the loader stumbles over.
+        # The server goes on with the version that it has, whatever makes the loader fail.
         logger.exception("a2a_mock.reload.error")
         text = f"the loader failed: {type(error).__name__}"
         return Broken((Problem(NOWHERE, "project.unforeseen", text, "see the log"),))
@@ -118,8 +118,8 @@ async def watching(folder: Path, also: Iterable[Path] = ()) -> AsyncGenerator[Ch
 class _Watch:
     """Two watchers: one of single files, one of what lies below the project's folders.
 
-    What was saved before a watch began has no event: each begins with word of a change, which is
-    heard only after the watch is there.
+    What was saved before a watch began has no event: each begins with a notice, which counts
+    only once the watch is there.
     """
 
     def __init__(self, folder: Path, also: tuple[Path, ...], changes: Changes) -> None:
@@ -163,7 +163,7 @@ class _Watch:
 
 
 class _ProjectFilter(DefaultFilter):
-    """YAML files, code and folders, which come and go with all that is in them."""
+    """Lets through YAML files, code, and folders, which come and go with their content."""
 
     def __call__(self, change: Change, path: str) -> bool:
         return Path(path).suffix in {*WATCHED, ""} and super().__call__(change, path)

@@ -54,7 +54,7 @@ def test_nothing_is_overwritten(
     assert main(["new", str(target)]) == 1
     assert file.read_text() == "mine"
     assert capsys.readouterr().err == (
-        f"{target}: this is not an empty directory; name one to be made\n"
+        f"{target}: this is not an empty directory; name one that is empty or new\n"
     )
 
 

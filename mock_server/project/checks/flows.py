@@ -49,7 +49,7 @@ def lint(
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
     begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
     named = {m.name for m in mentions if m.kind is MentionKind.FLOW}
-    # A flow that a misspelt name means is begun as soon as that is fixed.
+    # A flow whose name is misspelt somewhere starts once that is fixed.
     begun |= called | named | {nearest(name, flows) or "" for name in named - flows.keys()}
     for flow in flows.values():
         _check_startable(flow, flow.id in begun, found)
@@ -151,7 +151,7 @@ def _check_persisted(assistant: Assistant, flow: Flow, found: Findings) -> None:
             case _:
                 pass
     if not filled <= assistant.slots.keys():
-        # A misspelt slot is told where it stands; what it should have filled is no second mistake.
+        # A misspelt slot is reported at its place, and not again as one that is not filled.
         return
     for name in flow.persisted_slots:
         if name in assistant.slots and name not in filled:
@@ -186,7 +186,7 @@ def _check_startable(flow: Flow, is_begun: bool, found: Findings) -> None:
 
 
 def _check_pattern(flow: Flow, is_begun: bool, found: Findings) -> None:
-    """A pattern is begun by what happens, and only those that Rasa knows are."""
+    """Events start patterns, and only the patterns that Rasa has."""
     if is_begun or flow.nlu_triggers or not flow.is_pattern:
         return
     known = {*builtin(LATEST).flows, EXTERNAL_AGENT}
@@ -223,7 +223,7 @@ def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:
     return (step for flow in flows.values() for step in flow.steps.values())
 
 
-# Between two of these nobody is asked, so a circle of them alone is run until the turn is stopped.
+# None of these asks the user, so a circle of them alone runs until the turn is stopped.
 UNATTENDED = (ActionStep, NoopStep, SetSlotsStep)
 WAITING_ACTION = "action_listen"
 
@@ -236,7 +236,7 @@ def check_ways(flows: Iterable[Flow], found: Findings) -> None:
 
 
 def _check_reachable(flow: Flow, found: Findings) -> None:
-    """Only the first step of those that hang together is told: the others are so because of it."""
+    """Only the first of connected steps is reported: the others follow from it."""
     reached = _reached(flow, (flow.first_step,))
     for id, step in flow.steps.items():
         if id not in reached:
@@ -253,7 +253,7 @@ def _check_circles(flow: Flow, found: Findings) -> None:
 
 
 def _circles(flow: Flow) -> Iterator[str]:
-    """A step of each circle out of which there is no way, and in which none waits."""
+    """A step of each circle that has no way out and in which no step waits."""
     passed: set[str] = set()
     for start in flow.steps:
         path: set[str] = set()

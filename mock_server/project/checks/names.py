@@ -41,7 +41,7 @@ def check_references(
 
 
 def check_value(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
-    """Warn of a value that the slot's type does not admit; an unknown slot is told elsewhere."""
+    """Warn of a value that the slot's type does not admit; unknown slots are reported elsewhere."""
     slot = slots.get(mention.name)
     try:
         if slot is not None:
@@ -81,7 +81,7 @@ def _check_intent(
 ) -> None:
     understood, _ = by_intent(name, entities, assistant)
     if understood == UNKNOWN:
-        text = f"{mention.by} sends intent {name!r}, which is no flow's nlu_trigger"
+        text = f"{mention.by} sends intent {name!r}, which is not the nlu_trigger of any flow"
         fix = suggestion(name, assistant.index.by_intent)
         found.fault(mention.location, "response.unknown_intent", text, fix)
 
@@ -90,7 +90,7 @@ def _check_command(source: str, mention: Mention, assistant: Assistant, found: F
     try:
         command = parse_command(source)
     except CommandSyntaxError:
-        text = f"{mention.by} sends {'/' + source!r}, which is no slash message"
+        text = f"{mention.by} sends {'/' + source!r}, which is not a slash message"
         fix = "write /SetSlots(slot=value), or /intent of an nlu_trigger"
         found.fault(mention.location, "response.payload", text, fix)
         return

@@ -1,4 +1,4 @@
-"""What a project defines and never uses, and what it uses and nobody wrote."""
+"""What a project defines and never uses, and what it uses and does not define."""
 
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -53,7 +53,7 @@ class Texts:
 def check_usage(
     assistant: Assistant, domain: Domain, mentions: Iterable[Mention], texts: Texts, found: Findings
 ) -> None:
-    """Warn of what is defined in vain; a name that occurs anywhere counts as used."""
+    """Warn of what is defined and never used; a name that occurs anywhere counts as used."""
     code = _words(texts.code)
     words = code | _words(texts.flows) | _words(texts.mock)
     mentions = tuple(mentions)
@@ -88,7 +88,7 @@ def _slots(mentions: Iterable[Mention]) -> set[str]:
 
 
 def _meant(known: Collection[str], named: Iterable[str]) -> set[str]:
-    """What unknown names are misspellings of: told where they stand, it is no second mistake."""
+    """The names that misspelt ones stand for, which are therefore used."""
     near = (nearest(name, known) for name in named if name not in known)
     return {name for name in near if name is not None}
 
@@ -138,7 +138,7 @@ def _check_code(domain: Domain, words: set[str], found: Findings) -> None:
 
 
 def _check_holes(mention: Mention, assistant: Assistant, words: set[str], found: Findings) -> None:
-    """An action may fill a hole by keyword, so a name that it has is none of our business."""
+    """An action may fill a hole by keyword, so a name that an action has is left alone."""
     for hole in HOLE.finditer(mention.name):
         name = hole.group(1)
         if name is None or name.startswith("context.") or name in assistant.slots or name in words:
@@ -158,10 +158,10 @@ MEANS: Mapping[str, str] = {
 def check_code(code: Mapping[str, str], slots: Collection[str], found: Findings) -> None:
     """Warn of each slot that rasa-sdk would neither set nor find, once a file and use."""
     for file, text in code.items():
-        told: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for line, use, slot in _named(text):
-            if slot not in slots and (use, slot) not in told:
-                told.add((use, slot))
+            if slot not in slots and (use, slot) not in reported:
+                reported.add((use, slot))
                 fix = suggestion(slot, slots) or "define it in the domain"
                 found.warn(
                     Location(file, line), "action.unknown_slot", MEANS[use].format(slot=slot), fix
@@ -169,7 +169,7 @@ def check_code(code: Mapping[str, str], slots: Collection[str], found: Findings)
 
 
 def _named(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, use and slot of each place; what a comment says is none."""
+    """Line, use and slot of each place; comments do not count."""
     for number, line in enumerate(text.splitlines(), start=1):
         code = line.partition("#")[0]
         yield from ((number, match["use"], match["slot"]) for match in NAMED.finditer(code))

@@ -374,7 +374,7 @@ def test_file_that_is_no_archive_is_a_problem(tmp_path: Path, content: bytes) ->
     file = tmp_path / "bank.tar.gz"
     file.write_bytes(content)
     assert problems_of_model(file) == [
-        f"{file}:0: project.archive: this is no .tar.gz archive that can be read"
+        f"{file}:0: project.archive: this is not a readable .tar.gz archive"
     ]
 
 

@@ -118,7 +118,7 @@ def test_conditions_of_jinja_texts_and_sets_are_left_alone(report: Report):
         ("slots.colour in ['red']", "['red'] cannot be read; write {'a' 'b'} contains slots.x"),
         ("slots.colour not", "not is not expected there"),
         ("slots.colour and", "it ends too early"),
-        ("slots.colour matches '('", "'(' is no regular expression"),
+        ("slots.colour matches '('", "'(' is not a valid regex"),
         ("slots.colour = “red”", '“red” cannot be read; use plain quotes: "…"'),
     ],
 )
