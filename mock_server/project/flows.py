@@ -1,19 +1,64 @@
-"""Flow files: the properties of each flow (flows.md §2.1); the steps are read by `steps`.
+"""Flow files: the flows and their steps, nested as people write them (flows.md §2).
 
-They are read by hand, as `steps` are: a thousand flows must load in seconds, and where steps lead
-is not what a model can say.
+Nested lists are flattened into steps by id. A step without `next` goes on at the following one of
+the same list; after the last one of a nested list the flow ends (§2.3). The files are read by hand:
+a thousand flows must load in seconds, and no model can say where the steps lead.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from mock_server.dialogue.model import PATTERN_PREFIX, Flow, Slot
-from mock_server.errors import Location
-from mock_server.project.findings import Findings, MentionKind
-from mock_server.project.nodes import Fields, MapNode, Node, ScalarNode, as_text, fields_of
-from mock_server.project.steps import REMOVED_KEYS, TANGLING, StepReader, warn_removed_keys
+from mock_server.dialogue.model import (
+    END,
+    PATTERN_PREFIX,
+    ActionStep,
+    Branch,
+    CallStep,
+    CollectStep,
+    Flow,
+    Json,
+    LinkStep,
+    NoopStep,
+    SetSlotsStep,
+    Slot,
+    SlotType,
+    Step,
+    ToolStep,
+)
+from mock_server.dialogue.slots import coerce
+from mock_server.errors import InvalidSlotValue, Location
+from mock_server.project.domain import read_rejections
+from mock_server.project.findings import Findings, MentionKind, suggestion
+from mock_server.project.nodes import (
+    Fields,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    as_json,
+    as_map,
+    as_text,
+    fields_of,
+    kind_of,
+    mistyped,
+)
 
+REMOVED_KEYS = ("block_digressions", "ask_confirm_digressions")
+SLOT = re.compile(r"\bslots\.(\w+)")
+COMMON_KEYS = ("id", "next", "metadata", "description")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "action": (),
+    "collect": (
+        "utter", "ask_before_filling", "force_slot_filling", "reset_after_flow_ends", "rejections",
+        "silence_timeout", "dtmf", *REMOVED_KEYS,
+    ),
+    "link": (),
+    "call": ("exit_if", "mcp_server", "mapping"),
+    "set_slots": (),
+    "noop": (),
+}  # fmt: skip
+KNOWN_KEYS = {kind: frozenset((*COMMON_KEYS, *KINDS, *keys)) for kind, keys in KINDS.items()}
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")
 NLU_KEYS = frozenset({"nlu", "stories", "rules", "lookup", "synonyms", "regex"})
@@ -21,6 +66,25 @@ FLOW_KEYS = (
     "description", "name", "if", "always_include_in_prompt", "run_pattern_completed",
     "nlu_trigger", "persisted_slots", "steps", "file_path", *REMOVED_KEYS,
 )  # fmt: skip
+BRANCH_KEYS = frozenset({"if", "then", "else"})
+# What is found in a flow where the ways from step to step are not all known.
+TANGLING = frozenset(
+    {
+        "flow.branch_after_else",
+        "flow.duplicate_step",
+        "flow.link_not_last",
+        "flow.no_else",
+        "flow.no_if",
+        "flow.no_then",
+        "flow.open_branch",
+        "flow.reserved_step",
+        "flow.step_kind",
+        "flow.target",
+        "flow.unknown_step",
+        "yaml.type",
+    }
+)
+RESERVED_IDS = frozenset({END, "START"})
 
 
 @dataclass(slots=True)
@@ -120,3 +184,339 @@ def _persisted(flow: Fields) -> tuple[str, ...]:
             by = f"persisted_slots of {flow.what}"
             flow.found.mention(MentionKind.SLOT, item.source, item.location, by)
     return flow.texts("persisted_slots")
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step whose successor is not known yet; `following` is the next one of its list."""
+
+    id: str
+    kind: str
+    node: MapNode
+    branches: tuple[Branch, ...] | None = None
+    following: str = END
+
+    def next(self) -> tuple[Branch, ...]:
+        return self.branches if self.branches is not None else (Branch(self.following),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    id: str
+    location: Location
+
+
+class StepReader:
+    """Reads the steps of flow `flow_id`; lives as long as that takes."""
+
+    def __init__(self, flow_id: str, slots: Mapping[str, Slot], found: Findings) -> None:
+        self._flow_id = flow_id
+        self._slots = slots
+        self._found = found
+        self._drafts: dict[str, _Draft] = {}
+        self._targets: list[_Target] = []
+        self._unread: set[str | None] = set()
+
+    def read(self, items: tuple[Node, ...]) -> tuple[str, Mapping[str, Step]]:
+        """The id of the first step, END if there is none, and all steps by id in file order."""
+        first = self._read_list(items, is_nested=False)
+        for target in self._targets:
+            if target.id not in {*self._drafts, *self._unread, END}:
+                text = f"flow {self._flow_id!r} has no step {target.id!r}"
+                fix = suggestion(target.id, self._drafts)
+                self._found.error(target.location, "flow.unknown_step", text, fix)
+        return first, {draft.id: self._build(draft) for draft in self._drafts.values()}
+
+    def _build(self, draft: _Draft) -> Step:
+        by = f"step {draft.id!r} of flow {self._flow_id!r}"
+        step = Fields(draft.node, by, self._found)
+        return build(draft.kind, step, draft.id, draft.next(), self._slots)
+
+    def _read_list(self, items: tuple[Node, ...], *, is_nested: bool) -> str:
+        drafts: list[_Draft] = []
+        draft: _Draft | None = None
+        for item in items:
+            draft = self._draft(item)
+            if draft is None:
+                continue
+            if drafts:
+                drafts[-1].following = draft.id
+            drafts.append(draft)
+            draft.branches = self._read_next(draft.node)
+        self._check_ends(drafts, is_nested=is_nested and draft is not None)
+        return drafts[0].id if drafts else END
+
+    def _check_ends(self, drafts: list[_Draft], *, is_nested: bool) -> None:
+        for draft in drafts[:-1]:
+            if draft.kind == "link":
+                text = "steps after a link are never reached"
+                self._found.fault(draft.node.location, "flow.link_not_last", text)
+        last = drafts[-1] if drafts else None
+        if is_nested and last and last.branches is None and last.kind != "link":
+            text = f"the last step of a branch, {last.id!r}, has neither `next` nor `link`"
+            fix = "write where it goes, e.g. `next: END`"
+            self._found.fault(last.node.location, "flow.open_branch", text, fix)
+
+    def _draft(self, item: Node) -> _Draft | None:
+        node = as_map(item, self._found, f"a step of flow {self._flow_id!r}")
+        if node is None:
+            return None
+        kinds = [kind for kind in KINDS if kind in node.entries]
+        if len(kinds) != 1:
+            keys = ", ".join(kinds or node.entries) or "nothing"
+            text = f"a step of flow {self._flow_id!r} has {keys}"
+            fix = f"give it exactly one of {', '.join(KINDS)}"
+            self._found.error(node.location, "flow.step_kind", text, fix)
+            self._unread.add(as_text(node.entries.get("id"), self._found, "id of a step"))
+            return None
+        draft = _Draft(self._id(node, kinds[0]), kinds[0], node)
+        self._drafts[draft.id] = draft
+        return draft
+
+    def _id(self, node: MapNode, kind: str) -> str:
+        written = as_text(node.entries.get("id"), self._found, "id of a step")
+        if written is not None and self._is_free(written, node.place("id")):
+            return written
+        named = node.entries[kind]
+        name = f"_{named.source}" if isinstance(named, ScalarNode) and kind != "noop" else ""
+        index = len(self._drafts)
+        while (id := f"{self._flow_id}_{index}_{kind}{name}") in self._drafts:
+            index += 1
+        return id
+
+    def _is_free(self, id: str, place: Location) -> bool:
+        if id in RESERVED_IDS:
+            self._found.error(place, "flow.reserved_step", f"step id {id!r} is Rasa's own")
+            return False
+        if id in self._drafts:
+            first = self._drafts[id].node.place("id")
+            text = f"step {id!r} occurs twice in flow {self._flow_id!r}; first at {first}"
+            self._found.error(place, "flow.duplicate_step", text, "rename one of the two")
+            return False
+        return True
+
+    def _read_next(self, node: MapNode) -> tuple[Branch, ...] | None:
+        """Where a step goes; None if it does not say."""
+        after = node.entries.get("next")
+        if after is None or (isinstance(after, ScalarNode) and after.value is None):
+            return None
+        if isinstance(after, ListNode) and _is_branching(after):
+            return self._read_branches(after, node)
+        return (Branch(self._target(after)),)
+
+    def _read_branches(self, after: ListNode, step: MapNode) -> tuple[Branch, ...]:
+        branches: list[Branch] = []
+        for item in after.items:
+            node = as_map(item, self._found, "a branch")
+            if node is None:
+                continue
+            if branches and branches[-1].condition is None:
+                text = "a branch after `else` is never taken"
+                self._found.error(node.location, "flow.branch_after_else", text)
+            branches.append(self._read_branch(node))
+        if all(branch.condition is not None for branch in branches):
+            text = "the branches have no `else`; the flow ends where none holds"
+            place = step.place("next")
+            self._found.fault(place, "flow.no_else", text, "add `- else: END`")
+            branches.append(Branch(END))
+        return tuple(branches)
+
+    def _read_branch(self, node: MapNode) -> Branch:
+        self._warn_stray_keys(node)
+        if "else" in node.entries:
+            for key in node.entries.keys() & {"if", "then"}:
+                text = f"a branch has `else`, so its `{key}` is ignored"
+                self._found.warn(node.place(key), "flow.branch_key", text, "write two branches")
+            return Branch(self._target(node.entries["else"]))
+        condition = as_text(node.entries.get("if"), self._found, "`if` of a branch")
+        if condition is None:
+            self._found.error(node.location, "flow.no_if", "a branch has neither `if` nor `else`")
+            condition = "false"
+        by = f"flow {self._flow_id!r}"
+        self._found.mention(MentionKind.CONDITION, condition, node.place("if"), by)
+        then = node.entries.get("then")
+        if then is None:
+            self._found.error(node.location, "flow.no_then", "a branch with `if` has no `then`")
+            return Branch(END, condition)
+        return Branch(self._target(then), condition)
+
+    def _warn_stray_keys(self, node: MapNode) -> None:
+        for key in node.entries.keys() - BRANCH_KEYS:
+            text = f"a branch has no key {key!r}; it is ignored"
+            fix = "put it into the step that the branch leads to" if key == "next" else ""
+            self._found.warn(node.place(key), "flow.branch_key", text, fix)
+
+    def _target(self, node: Node) -> str:
+        """The step that `node` leads to: by its id, or the first of a list of steps."""
+        match node:
+            case ListNode(items=items) if items:
+                return self._read_list(items, is_nested=True)
+            case ScalarNode(source=source, value=value) if value is not None:
+                self._targets.append(_Target(source, node.location))
+                return source
+            case _:
+                text = f"found {kind_of(node)}, expected a step's id, END or a list of steps"
+                self._found.error(node.location, "flow.target", text)
+                return END
+
+
+def _is_branching(node: ListNode) -> bool:
+    return any(
+        isinstance(item, MapNode) and not item.entries.keys().isdisjoint(BRANCH_KEYS)
+        for item in node.items
+    )
+
+
+def build(
+    kind: str, step: Fields, id: str, next: tuple[Branch, ...], slots: Mapping[str, Slot]
+) -> Step:
+    """The step of `kind` that the fields of `step` describe."""
+    step.warn_unknown(KNOWN_KEYS[kind], f"a {kind} step")
+    place = step.node.location
+    match kind:
+        case "collect":
+            return _collect(step, id, next)
+        case "action":
+            return ActionStep(id, _action(step), next, place)
+        case "link":
+            return LinkStep(id, _flow(step, "link"), place)
+        case "call" if "mcp_server" in step:
+            return _tool(step, id, next)
+        case "call":
+            exit_if = _exit_conditions(step)
+            named = {name for condition in exit_if for name in SLOT.findall(condition)}
+            exit_slots = tuple(sorted(named & slots.keys()))
+            return CallStep(id, _flow(step, "call"), next, exit_if, exit_slots, place)
+        case "set_slots":
+            return SetSlotsStep(id, _assignments(step, slots), next, place)
+        case _:
+            if not step.flag("noop", default=True):
+                text = f"{step.what} is not a step"
+                step.fault("noop", "flow.noop", text, "write `noop: true`")
+            if "next" not in step:
+                step.fault("next", "flow.noop_next", f"{step.what} is a noop without `next`")
+            return NoopStep(id, next, place)
+
+
+def _mention(step: Fields, kind: MentionKind, name: str, key: str) -> None:
+    """Note that the step names `name`, or the Jinja that computes it."""
+    step.mention(MentionKind.TEMPLATE if "{{" in name else kind, name, key)
+
+
+def _collect(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
+    slot, utter = step.text("collect") or "", step.text("utter")
+    _mention(step, MentionKind.SLOT, slot, "collect")
+    if utter is not None:
+        _mention(step, MentionKind.RESPONSE, utter, "utter")
+    warn_removed_keys(step)
+    for key in ("silence_timeout", "dtmf"):
+        if key in step:
+            text = f"`{key}` of {step.what} is ignored: a conversation over A2A is text, not voice"
+            step.warn(key, "ignored.voice", text)
+    if "reset_after_flow_ends" in step:
+        text = "`reset_after_flow_ends` is deprecated"
+        fix = "name the slot in the flow's `persisted_slots` instead where it is false"
+        step.warn("reset_after_flow_ends", "flow.deprecated_key", text, fix)
+    return CollectStep(
+        id,
+        slot,
+        next,
+        description=(step.text("description") or "").strip(),
+        utter=utter,
+        ask_before_filling=step.flag("ask_before_filling", default=False),
+        force_slot_filling=step.flag("force_slot_filling", default=False),
+        reset_after_flow_ends=step.flag("reset_after_flow_ends", default=True),
+        rejections=read_rejections(slot, step),
+        location=step.node.location,
+    )
+
+
+def _action(step: Fields) -> str:
+    name = step.text("action")
+    if name is None:
+        step.found.error(step.at("action"), "flow.no_name", f"{step.what} is empty")
+        return ""
+    kind = MentionKind.RESPONSE if name.startswith("utter_") else MentionKind.ACTION
+    _mention(step, kind, name, "action")
+    return name
+
+
+def _flow(step: Fields, key: str) -> str:
+    name = step.text(key)
+    if name is None:
+        step.found.error(step.at(key), "flow.no_name", f"{step.what} is empty")
+    else:
+        _mention(step, MentionKind.FLOW, name, key)
+    if key == "link" and "next" in step:
+        text = f"{step.what} is a link and cannot have `next`"
+        step.fault("next", "flow.link_next", text, "remove it")
+    return name or ""
+
+
+def _exit_conditions(step: Fields) -> tuple[str, ...]:
+    conditions = step.texts("exit_if")
+    for condition in conditions:
+        _mention(step, MentionKind.CONDITION, condition, "exit_if")
+    return conditions
+
+
+def _tool(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
+    """`call` of a tool: `mapping` says which slots go in, and which values come out."""
+    mapping = step.below("mapping")
+    outputs = _pairs(mapping, "output", "slot", "value")
+    inputs = _pairs(mapping, "input", "param", "slot")
+    for name in (*(slot for slot, _ in outputs), *(slot for _, slot in inputs)):
+        _mention(step, MentionKind.SLOT, name, "mapping")
+    tool, server = step.text("call") or "", step.text("mcp_server") or ""
+    return ToolStep(id, tool, server, next, inputs, outputs, step.node.location)
+
+
+def _pairs(mapping: Fields, key: str, first: str, second: str) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for item in mapping.each(key, mapping.what):
+        left, right = item.text(first), item.text(second)
+        if left is None or right is None:
+            text = f"{mapping.what}: expected `{first}` and `{second}`"
+            item.found.error(item.node.location, "flow.mapping", text)
+        else:
+            pairs.append((left, right))
+    return tuple(pairs)
+
+
+def _assignments(step: Fields, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:
+    """`set_slots`: a list of mappings, in the wild also one mapping."""
+    node = step.node.entries["set_slots"]
+    if isinstance(node, ScalarNode):
+        mistyped(step.found, node, "set_slots", "a list such as `- amount: 5`")
+        return ()
+    assignments: list[tuple[str, Json]] = []
+    for item in node.items if isinstance(node, ListNode) else (node,):
+        if not isinstance(item, MapNode):
+            mistyped(step.found, item, "an item of set_slots", "a mapping such as `amount: 5`")
+            continue
+        for name, value in item.entries.items():
+            place = item.place(name)
+            step.found.mention(MentionKind.SLOT, name, place, step.what)
+            assignments.append((name, _assigned(slots.get(name), value, place, step.found)))
+    return tuple(assignments)
+
+
+def _assigned(slot: Slot | None, node: Node, place: Location, found: Findings) -> Json:
+    value = as_json(node)
+    if slot is None:
+        return value
+    if slot.type is SlotType.LIST and value is not None:
+        text = f"slot {slot.name!r} is a list, which only a custom action may set"
+        found.fault(place, "flow.set_list", text)
+    try:
+        return coerce(slot, value)
+    except InvalidSlotValue as error:
+        found.fault(place, "flow.set_value", str(error))
+        return value
+
+
+def warn_removed_keys(fields: Fields) -> None:
+    for key in REMOVED_KEYS:
+        if key in fields:
+            text = f"`{key}` is no longer part of Rasa; it is ignored"
+            fields.warn(key, "flow.removed_key", text)
