@@ -24,8 +24,8 @@ from mock_server.dialogue.slots import coerce
 from mock_server.dialogue.stack import COLLECT_PATTERN, active_frame, asked_slot, is_root, roots
 from mock_server.dialogue.templates import evaluate_expression
 from mock_server.dialogue.turn import (
-    Answer,
-    Turn,
+    Requesting,
+    RunningTurn,
     ask_to_continue,
     begin_session,
     cancel_frames,
@@ -37,7 +37,7 @@ from mock_server.dialogue.turn import (
 from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
 
 
-def call_tool(turn: Turn, frame: Frame, step: ToolStep) -> None:
+def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
     """Put what the script returns into the slots of the step's `mapping.output`."""
     branch = _branch(turn, step)
     if branch is None:
@@ -51,14 +51,14 @@ def call_tool(turn: Turn, frame: Frame, step: ToolStep) -> None:
     go_on(turn, frame, step.next)
 
 
-def _branch(turn: Turn, step: ToolStep) -> ToolBranch | None:
+def _branch(turn: RunningTurn, step: ToolStep) -> ToolBranch | None:
     for branch in turn.assistant.tools.get(step.tool, ()):
         if branch.when is None or turn.holds(branch.when):
             return branch
     return None
 
 
-def _fill_slots(turn: Turn, step: ToolStep, result: Json) -> None:
+def _fill_slots(turn: RunningTurn, step: ToolStep, result: Json) -> None:
     """A value that cannot be had or does not fit leaves its slot alone, with a warning."""
     names: Mapping[str, object] = {"result": result, "slots": turn.state.slots}
     for name, expression in step.outputs:
@@ -74,7 +74,7 @@ def _fill_slots(turn: Turn, step: ToolStep, result: Json) -> None:
 MAX_REPEATED = 20
 
 
-def _run_slot_rejections(turn: Turn) -> None:
+def _run_slot_rejections(turn: RunningTurn) -> None:
     """Refuse the asked slot's value by the first rejection that holds, and say why."""
     slot = asked_slot(turn.stack)
     if slot is None or turn.state.slots[slot] is None:
@@ -86,7 +86,7 @@ def _run_slot_rejections(turn: Turn) -> None:
         turn.emit(SlotSet(slot, None, SlotSource.RESET))
 
 
-def _refusal(turn: Turn) -> str | None:
+def _refusal(turn: RunningTurn) -> str | None:
     """The response of the first rejection that holds; one that cannot be evaluated refuses too."""
     document = turn.document()
     for condition, response in _rejections(turn.top):
@@ -106,7 +106,7 @@ def _rejections(frame: Frame) -> list[tuple[str, str]]:
     return [(str(e["if"]), str(e["utter"])) for e in entries if isinstance(e, dict)]
 
 
-def _cancel_flow(turn: Turn) -> None:
+def _cancel_flow(turn: RunningTurn) -> None:
     """Cancel the frames that the pattern was pushed for; the flow they interrupted asks again."""
     context = turn.top.context
     doomed = tuple(f for f in turn.stack if f.id in _names(context, "canceled_frames"))
@@ -124,14 +124,14 @@ def _names(context: Mapping[str, Json], field: str) -> list[str]:
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
 
 
-def _clarify_flows(turn: Turn) -> None:
+def _clarify_flows(turn: RunningTurn) -> None:
     frame = turn.top
     options = ", ".join(_names(frame.context, "names"))
     context = {**frame.context, "clarification_options": options}
     turn.emit(FrameMoved(frame.id, frame.step_id, context))
 
 
-def _continue_interrupted_flow(turn: Turn) -> None:
+def _continue_interrupted_flow(turn: RunningTurn) -> None:
     """Resume the flow that the user named; by itself the one that waits on top."""
     waiting = roots(turn.stack)
     wanted = str(turn.state.slots.get("interrupted_flow_to_continue")).strip().casefold()
@@ -144,16 +144,16 @@ def _continue_interrupted_flow(turn: Turn) -> None:
         resume(turn, waiting[-1], turn.top.id)
 
 
-def _cancel_interrupted_flows(turn: Turn) -> None:
+def _cancel_interrupted_flows(turn: RunningTurn) -> None:
     first = next((index for index, f in enumerate(turn.stack) if is_root(f)), len(turn.stack))
     cancel_frames(turn, turn.stack[first:-1])
 
 
-def _clean_stack(turn: Turn) -> None:
+def _clean_stack(turn: RunningTurn) -> None:
     cancel_frames(turn, turn.stack[:-1])
 
 
-def _repeat_bot_messages(turn: Turn) -> None:
+def _repeat_bot_messages(turn: RunningTurn) -> None:
     """Say again what was said last, less the question that is asked again anyway."""
     asking = turn.stack[-2] if len(turn.stack) > 1 else None
     asked = asking.context["utter"] if asking and asking.flow_id == COLLECT_PATTERN else None
@@ -162,23 +162,23 @@ def _repeat_bot_messages(turn: Turn) -> None:
             turn.emit(uttered)
 
 
-def _restart(turn: Turn) -> None:
+def _restart(turn: RunningTurn) -> None:
     turn.emit(Restarted())
 
 
-def _trigger_search(turn: Turn) -> None:
+def _trigger_search(turn: RunningTurn) -> None:
     utter(turn, "utter_no_knowledge_base")
 
 
-def _trigger_chitchat(turn: Turn) -> None:
+def _trigger_chitchat(turn: RunningTurn) -> None:
     utter(turn, "utter_cannot_handle")
 
 
-def _nothing(_turn: Turn) -> None:
+def _nothing(_turn: RunningTurn) -> None:
     pass
 
 
-DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], None]] = MappingProxyType(
+DEFAULT_ACTIONS: Mapping[str, Callable[[RunningTurn], None]] = MappingProxyType(
     {
         "action_run_slot_rejections": _run_slot_rejections,
         "action_correct_flow_slot": correct_flow_slot,
@@ -200,7 +200,7 @@ DEFAULT_ACTIONS: Mapping[str, Callable[[Turn], None]] = MappingProxyType(
 )
 
 
-def run_action(turn: Turn, name: str) -> Answer[bool]:
+def run_action(turn: RunningTurn, name: str) -> Requesting[bool]:
     """Run action `name`; False if it failed, and the flow with it.
 
     The project's own actions win over default ones of the same name. A pattern's rendered
@@ -222,7 +222,7 @@ def run_action(turn: Turn, name: str) -> Answer[bool]:
     return True
 
 
-def _run_custom_action(turn: Turn, name: str) -> Answer[bool]:
+def _run_custom_action(turn: RunningTurn, name: str) -> Requesting[bool]:
     outcome = yield from perform(turn, name)
     if outcome.failure is not None:
         turn.emit(ActionExecuted(name, outcome.failure))
@@ -232,7 +232,7 @@ def _run_custom_action(turn: Turn, name: str) -> Answer[bool]:
     return True
 
 
-def record_outcome(turn: Turn, name: str, outcome: ActionResult) -> None:
+def record_outcome(turn: RunningTurn, name: str, outcome: ActionResult) -> None:
     """The slots and texts of a custom action that went well."""
     for slot, value in outcome.slots:
         if slot in turn.assistant.slots:
@@ -244,7 +244,7 @@ def record_outcome(turn: Turn, name: str, outcome: ActionResult) -> None:
     turn.emit(ActionExecuted(name))
 
 
-def _say(turn: Turn, utterance: Utterance) -> None:
+def _say(turn: RunningTurn, utterance: Utterance) -> None:
     if utterance.response:
         utter(turn, utterance.response, utterance.arguments)
     else:

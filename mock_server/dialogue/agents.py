@@ -20,7 +20,7 @@ from mock_server.dialogue.events import (
 from mock_server.dialogue.model import AGENT_PREFIX, AgentTurnStep, CallStep, Json
 from mock_server.dialogue.stack import Stack, active_frame, index_of
 from mock_server.dialogue.templates import fill
-from mock_server.dialogue.turn import Turn, fail, finish, go_on, next_step
+from mock_server.dialogue.turn import RunningTurn, fail, finish, go_on, next_step
 
 WAITING = "waiting_for_input"
 RUNNING = "running"
@@ -33,7 +33,7 @@ def waiting_agent(stack: Stack) -> Frame | None:
     return stack[-1] if is_waiting else None
 
 
-def call_agent(turn: Turn, step: CallStep) -> None:
+def call_agent(turn: RunningTurn, step: CallStep) -> None:
     """Begin the script; slots that decide its end are cleared, also when it ran before."""
     for name in step.exit_slots:
         if turn.state.slots[name] is not None:
@@ -46,7 +46,7 @@ def call_agent(turn: Turn, step: CallStep) -> None:
     turn.push(step.flow_id, FrameType.CALL, context)
 
 
-def continue_agent(turn: Turn) -> None:
+def continue_agent(turn: RunningTurn) -> None:
     """Hand the user's words to the agent on top, which waits for them."""
     frame, step = turn.top, turn.step_of(turn.top)
     assert isinstance(step, AgentTurnStep)
@@ -64,7 +64,7 @@ def agent_call(assistant: Assistant, stack: Stack, agent: str) -> tuple[Frame, s
     return None
 
 
-def restart_agent(turn: Turn, agent: str) -> None:
+def restart_agent(turn: RunningTurn, agent: str) -> None:
     """Take the running flow back to where it calls `agent`."""
     called = agent_call(turn.assistant, turn.stack, agent)
     assert called
@@ -74,7 +74,7 @@ def restart_agent(turn: Turn, agent: str) -> None:
     turn.emit(FrameMoved(frame.id, step_id))
 
 
-def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> None:
+def take_turn(turn: RunningTurn, frame: Frame, step: AgentTurnStep) -> None:
     """Say and do what the script has next; what interrupted it is over if it waits still."""
     if step.say:
         turn.emit(BotUttered(fill(step.say, turn.document(), {})))
@@ -97,7 +97,7 @@ def take_turn(turn: Turn, frame: Frame, step: AgentTurnStep) -> None:
         go_on(turn, turn.top, step.next)
 
 
-def _may_exit(turn: Turn, frame: Frame) -> bool:
+def _may_exit(turn: RunningTurn, frame: Frame) -> bool:
     """Whether all of the caller's `exit_if` hold; without any, the script alone decides."""
     conditions = _conditions(frame.context.get("exit_if"))
     for condition in conditions:

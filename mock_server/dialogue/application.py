@@ -44,7 +44,7 @@ from mock_server.dialogue.stack import (
 )
 from mock_server.dialogue.turn import (
     ERROR_PATTERN,
-    Turn,
+    RunningTurn,
     cancel_frames,
     interrupt,
     reset_slots,
@@ -73,7 +73,7 @@ PATTERNS: Mapping[type[Command], str] = {
 }
 
 
-def apply_plan(turn: Turn, plan: Plan) -> None:
+def apply_plan(turn: RunningTurn, plan: Plan) -> None:
     for dropped in plan.dropped:
         turn.emit(dropped)
     _end_silence(turn, plan)
@@ -98,7 +98,7 @@ def apply_plan(turn: Turn, plan: Plan) -> None:
         push_correction(turn, plan.corrections)
 
 
-def _end_silence(turn: Turn, plan: Plan) -> None:
+def _end_silence(turn: RunningTurn, plan: Plan) -> None:
     """Timeouts are consecutive until the user says something."""
     if SILENT_TIMES not in turn.assistant.slots:
         return
@@ -106,7 +106,7 @@ def _end_silence(turn: Turn, plan: Plan) -> None:
         reset_slots(turn, (SILENT_TIMES,))
 
 
-def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> None:
+def _begin_flows(turn: RunningTurn, plan: Plan, canceled: Stack) -> None:
     answered = open_questions(turn.stack)
     if answered:
         cancel_frames(turn, answered)
@@ -127,13 +127,13 @@ def _begin_flows(turn: Turn, plan: Plan, canceled: Stack) -> None:
         frame_type = FrameType.REGULAR
 
 
-def _refuse(turn: Turn, refused: SetSlot) -> None:
+def _refuse(turn: RunningTurn, refused: SetSlot) -> None:
     response = REFUSALS.get(turn.assistant.slots[refused.name].type)
     if response:
         utter(turn, response, {"value": refused.value, "slot": refused.name})
 
 
-def _push_pattern(turn: Turn, command: Command) -> None:
+def _push_pattern(turn: RunningTurn, command: Command) -> None:
     match command:
         case Clarify(flow_ids=flow_ids):
             names: list[Json] = [turn.assistant.flows[flow_id].name for flow_id in flow_ids]
@@ -155,7 +155,7 @@ def _push_pattern(turn: Turn, command: Command) -> None:
             turn.push(PATTERNS[type(command)])
 
 
-def _push_cancel(turn: Turn, canceled: Stack, plan: Plan) -> None:
+def _push_cancel(turn: RunningTurn, canceled: Stack, plan: Plan) -> None:
     context: dict[str, Json] = {
         "canceled_name": turn.assistant.flows[canceled[0].flow_id].name,
         "canceled_frames": [frame.id for frame in canceled],
@@ -164,7 +164,7 @@ def _push_cancel(turn: Turn, canceled: Stack, plan: Plan) -> None:
     turn.push("pattern_cancel_flow", context=context)
 
 
-def _push_check(turn: Turn, name: str) -> None:
+def _push_check(turn: RunningTurn, name: str) -> None:
     """Push the check of the domain's `validation`, unless one asks for this slot already."""
     slot = turn.assistant.slots[name]
     if slot.validation and not any(frame.context.get("validate") == name for frame in turn.stack):

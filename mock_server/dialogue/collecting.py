@@ -15,10 +15,10 @@ from mock_server.dialogue.events import (
 )
 from mock_server.dialogue.model import CollectStep, Json, Rejection, Slot, SlotValidation, Step
 from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN, active_group, index_of
-from mock_server.dialogue.turn import Turn, fail, go_on
+from mock_server.dialogue.turn import RunningTurn, fail, go_on
 
 
-def collect(turn: Turn, step: CollectStep) -> None:
+def collect(turn: RunningTurn, step: CollectStep) -> None:
     """Arrive at collect step `step` of the topmost frame (flows.md §5, Executor).
 
     A value that came early goes through the step's rejections and validation like an answer.
@@ -39,7 +39,7 @@ def collect(turn: Turn, step: CollectStep) -> None:
         ask(turn, step)
 
 
-def ask(turn: Turn, step: CollectStep, index: int | None = None) -> None:
+def ask(turn: RunningTurn, step: CollectStep, index: int | None = None) -> None:
     """Push the question of `step`, or put it at `index` of the stack."""
     context: dict[str, Json] = {
         "collect": step.slot,
@@ -50,7 +50,7 @@ def ask(turn: Turn, step: CollectStep, index: int | None = None) -> None:
     turn.push(COLLECT_PATTERN, context=context, index=index)
 
 
-def validate(turn: Turn, slot: Slot, validation: SlotValidation) -> None:
+def validate(turn: RunningTurn, slot: Slot, validation: SlotValidation) -> None:
     """Push the check of a value that `slot` was just given."""
     refill = validation.refill_utter or f"utter_ask_{slot.name}"
     context: dict[str, Json] = {
@@ -84,7 +84,7 @@ def _as_json(rejections: Iterable[Rejection]) -> list[Json]:
     return [{"if": rejection.condition, "utter": rejection.utter} for rejection in rejections]
 
 
-def push_correction(turn: Turn, corrected: Mapping[str, Json]) -> None:
+def push_correction(turn: RunningTurn, corrected: Mapping[str, Json]) -> None:
     target = _reset_target(turn, frozenset(corrected))
     context: dict[str, Json] = {
         "is_reset_only": all(value is None for value in corrected.values()),
@@ -96,7 +96,7 @@ def push_correction(turn: Turn, corrected: Mapping[str, Json]) -> None:
     turn.push("pattern_correction", context=context)
 
 
-def _reset_target(turn: Turn, corrected: frozenset[str]) -> tuple[Frame, str] | None:
+def _reset_target(turn: RunningTurn, corrected: frozenset[str]) -> tuple[Frame, str] | None:
     """The frame to take back, and to which step; None if all corrected slots lie ahead.
 
     The callers are asked first: a caller's earlier answer weighs more than a child's.
@@ -115,7 +115,7 @@ def _reset_target(turn: Turn, corrected: frozenset[str]) -> tuple[Frame, str] | 
     return None
 
 
-def correct_flow_slot(turn: Turn) -> None:
+def correct_flow_slot(turn: RunningTurn) -> None:
     """`action_correct_flow_slot`: write the new values, take the flow back to the first of them."""
     running = turn.top
     corrected = running.context.get("corrected_slots")
@@ -131,7 +131,7 @@ def correct_flow_slot(turn: Turn) -> None:
             return
 
 
-def _take_back(turn: Turn, frame: Frame, step: Step, running: Frame) -> None:
+def _take_back(turn: RunningTurn, frame: Frame, step: Step, running: Frame) -> None:
     """Move `frame` to `step` of its, without the questions and children above it."""
     above = turn.stack[index_of(turn.stack, frame.id) + 1 : index_of(turn.stack, running.id)]
     for other in reversed(above):

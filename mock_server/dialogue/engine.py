@@ -50,8 +50,8 @@ from mock_server.dialogue.stack import index_of, is_root
 from mock_server.dialogue.state import DialogueState
 from mock_server.dialogue.templates import render_expression
 from mock_server.dialogue.turn import (
-    Answer,
-    Turn,
+    Requesting,
+    RunningTurn,
     begin_session,
     cancel_frames,
     fail,
@@ -84,7 +84,7 @@ STEPS_PER_TURN = 250
 STEPS_AFTER_LOOP = 50
 
 
-def _run_until_listening(turn: Turn) -> Answer[None]:
+def _run_until_listening(turn: RunningTurn) -> Requesting[None]:
     """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
 
     A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
@@ -103,7 +103,7 @@ def _run_until_listening(turn: Turn) -> Answer[None]:
         turn.emit(Listened())
 
 
-def _run(turn: Turn, limit: int) -> Answer[None]:
+def _run(turn: RunningTurn, limit: int) -> Requesting[None]:
     taken = 0
     while turn.stack and not turn.state.is_listening:
         if taken == limit:
@@ -117,7 +117,7 @@ def _run(turn: Turn, limit: int) -> Answer[None]:
             _take(turn, frame, step)
 
 
-def _take(turn: Turn, frame: Frame, step: PlainStep | None) -> None:
+def _take(turn: RunningTurn, frame: Frame, step: PlainStep | None) -> None:
     match step:
         case None:
             finish(turn, frame)
@@ -143,7 +143,7 @@ def _take(turn: Turn, frame: Frame, step: PlainStep | None) -> None:
             assert_never(step)
 
 
-def _act(turn: Turn, frame: Frame, step: ActionStep) -> Answer[None]:
+def _act(turn: RunningTurn, frame: Frame, step: ActionStep) -> Requesting[None]:
     try:
         is_plain = "{" not in step.action
         name = step.action if is_plain else render_expression(step.action, turn.document())
@@ -161,7 +161,7 @@ def _act(turn: Turn, frame: Frame, step: ActionStep) -> Answer[None]:
         go_on(turn, turn.top, step.next)
 
 
-def _link(turn: Turn, frame: Frame, step: LinkStep) -> None:
+def _link(turn: RunningTurn, frame: Frame, step: LinkStep) -> None:
     """End this flow and start the other in its place, which inherits what it interrupted."""
     leave(turn, frame)
     is_plain = frame.type in (FrameType.REGULAR, FrameType.LINK)
@@ -196,7 +196,7 @@ class Course:
 
     __slots__ = ("_happened", "_run", "state")
 
-    def __init__(self, turn: Turn, run: Answer[None]) -> None:
+    def __init__(self, turn: RunningTurn, run: Requesting[None]) -> None:
         self.state = turn.state
         self._happened = turn.events
         self._run = run
@@ -229,13 +229,13 @@ class Course:
 
 def advance(assistant: Assistant, state: DialogueState, message: UserMessage) -> Course:
     """The turn that `message` begins; `Listened` is its last event."""
-    turn = Turn(assistant, state)
+    turn = RunningTurn(assistant, state)
     return Course(turn, _turn(turn, message))
 
 
 def open_session(assistant: Assistant, state: DialogueState) -> Course:
     """The session's start, as the first turn else does before its message."""
-    turn = Turn(assistant, state)
+    turn = RunningTurn(assistant, state)
     return Course(turn, _start_session(turn))
 
 
@@ -244,11 +244,11 @@ def cancel(assistant: Assistant, state: DialogueState) -> Course:
 
     Nothing happens when nothing is active.
     """
-    turn = Turn(assistant, state)
+    turn = RunningTurn(assistant, state)
     return Course(turn, _cancel(turn))
 
 
-def _turn(turn: Turn, message: UserMessage) -> Answer[None]:
+def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:
     generation = yield from _generation(turn, message)
     _follow_assistant(turn)
     if not turn.state.is_started:
@@ -267,7 +267,7 @@ def _turn(turn: Turn, message: UserMessage) -> Answer[None]:
     yield from _run_until_listening(turn)
 
 
-def _generation(turn: Turn, message: UserMessage) -> Answer[Generation | None]:
+def _generation(turn: RunningTurn, message: UserMessage) -> Requesting[Generation | None]:
     """What a language model makes of a message that no sure rule understands (flows.md §13)."""
     if not message.asks_model or message.commands is not None:
         return None
@@ -278,19 +278,21 @@ def _generation(turn: Turn, message: UserMessage) -> Answer[Generation | None]:
     return outcome if isinstance(outcome, Generation) else None
 
 
-def _understood(turn: Turn, message: UserMessage, generation: Generation | None) -> Understood:
+def _understood(
+    turn: RunningTurn, message: UserMessage, generation: Generation | None
+) -> Understood:
     if message.commands is not None:
         return Understood(message.commands)
     return understand(turn.assistant, turn.state, message.text, generation)
 
 
-def _start_session(turn: Turn) -> Answer[None]:
+def _start_session(turn: RunningTurn) -> Requesting[None]:
     begin_session(turn)
     if SESSION_START in turn.assistant.actions:
         yield from _run_beside(turn, SESSION_START)
 
 
-def _run_beside(turn: Turn, action: str) -> Answer[None]:
+def _run_beside(turn: RunningTurn, action: str) -> Requesting[None]:
     """Run `action` of no flow: where it fails, the user's message goes its way."""
     outcome = yield from perform(turn, action)
     if outcome.failure is None:
@@ -300,7 +302,7 @@ def _run_beside(turn: Turn, action: str) -> Answer[None]:
         turn.emit(Warned(f"action {action!r} failed: {dict(outcome.failure)}"))
 
 
-def _follow_assistant(turn: Turn) -> None:
+def _follow_assistant(turn: RunningTurn) -> None:
     """Make a state of an earlier version of the project fit this one (flows.md §5, 3.16.13)."""
     if turn.state.initial_slots is not turn.assistant.initial_slots:
         for name, value in turn.assistant.initial_slots.items():
@@ -317,7 +319,7 @@ def _follow_assistant(turn: Turn) -> None:
         stale = next(filter(turn.is_stale, turn.stack), None)
 
 
-def _leave_stale(turn: Turn, stale: Frame) -> None:
+def _leave_stale(turn: RunningTurn, stale: Frame) -> None:
     turn.emit(Warned(f"flow {stale.flow_id!r} has no step {stale.step_id!r} any more: left"))
     start = index_of(turn.stack, stale.id)
     end = next((i for i in range(start + 1, len(turn.stack)) if is_root(turn.stack[i])), None)
@@ -325,7 +327,7 @@ def _leave_stale(turn: Turn, stale: Frame) -> None:
         turn.emit(FrameRemoved(frame.id))
 
 
-def _cancel(turn: Turn) -> Answer[None]:
+def _cancel(turn: RunningTurn) -> Requesting[None]:
     if turn.stack:
         _follow_assistant(turn)
         cancel_frames(turn, turn.stack)

@@ -36,7 +36,7 @@ class FlowMatch:
     named: frozenset[str]
 
 
-_Heard: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
+_FoundWord: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
 """How many flows have a word, the word, its share of the weight, and the flows by name and text."""
 
 
@@ -50,11 +50,11 @@ def rank(
     """
     if len(text) > MAX_WISH:
         return ()
-    heard = _heard(_words(text), index)
+    found = _find_words(_words(text), index)
     matches: dict[str, FlowMatch] = {}
     top = 0.0
-    rest = sum([_most(word) for word in heard])
-    for word in heard:
+    rest = sum([_most(word) for word in found])
+    for word in found:
         if rest < top - TIE:
             break
         rest -= _most(word)
@@ -62,7 +62,7 @@ def rank(
         for flow_id in named | described:
             if flow_id in matches:
                 continue
-            match = matches[flow_id] = _match(flow_id, heard)
+            match = matches[flow_id] = _match(flow_id, found)
             if match.score >= max(ENOUGH, top) and _is_telling(match) and is_open(flow_id):
                 top = match.score
     if len(matches) <= 1:
@@ -77,7 +77,7 @@ def _words(text: str) -> tuple[str, ...]:
     return content_words(values.sub(" ", text))
 
 
-def _most(word: _Heard) -> float:
+def _most(word: _FoundWord) -> float:
     """The most that the word can add to a flow's score."""
     _, _, share, named, _ = word
     return share if named else share * DESCRIPTION_WORD
@@ -97,19 +97,19 @@ def _is_telling(match: FlowMatch) -> bool:
     return bool(match.named) or len(match.words) > 1
 
 
-def _heard(words: Sequence[str], index: FlowIndex) -> list[_Heard]:
+def _find_words(words: Sequence[str], index: FlowIndex) -> list[_FoundWord]:
     """The words that flows have, those of the fewest flows first."""
     weights = _weights(words)
     total = sum(weights.values())
-    heard: list[_Heard] = []
+    found: list[_FoundWord] = []
     for word, weight in weights.items():
         spellings = index.spellings(word)
         named = _flows(spellings, index.named)
         described = _flows(spellings, index.described)
         if named or described:
-            heard.append((len(named) + len(described), word, weight / total, named, described))
-    heard.sort()
-    return heard
+            found.append((len(named) + len(described), word, weight / total, named, described))
+    found.sort()
+    return found
 
 
 def _flows(words: Sequence[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -131,11 +131,11 @@ def _weights(words: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def _match(flow_id: str, heard: Iterable[_Heard]) -> FlowMatch:
+def _match(flow_id: str, found: Iterable[_FoundWord]) -> FlowMatch:
     named: list[str] = []
     described: list[str] = []
     score = 0.0
-    for _, word, share, having, mentioning in heard:
+    for _, word, share, having, mentioning in found:
         if flow_id in having:
             named.append(word)
             score += share

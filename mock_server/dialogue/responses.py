@@ -6,7 +6,7 @@ from mock_server.dialogue.conditions import evaluate
 from mock_server.dialogue.events import BotUttered, Warned
 from mock_server.dialogue.model import Button, Json, Variation
 from mock_server.dialogue.templates import Document, fill, render_response
-from mock_server.dialogue.turn import Turn
+from mock_server.dialogue.turn import RunningTurn
 from mock_server.errors import ConditionError, TemplateFailed
 
 CHANNEL = "a2a"
@@ -87,7 +87,7 @@ def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:
 INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
 
 
-def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) -> None:
+def utter(turn: RunningTurn, name: str, arguments: Mapping[str, Json] | None = None) -> None:
     """Say response `name`; where it cannot be said, the response for internal errors."""
     document = turn.document()
     faults: list[str] = []
@@ -105,7 +105,7 @@ def utter(turn: Turn, name: str, arguments: Mapping[str, Json] | None = None) ->
     turn.emit(uttered)
 
 
-def _apologise(turn: Turn, failed: str, reason: str) -> None:
+def _apologise(turn: RunningTurn, failed: str, reason: str) -> None:
     turn.emit(Warned(reason))
     if failed != INTERNAL_ERROR_RESPONSE:
         utter(turn, INTERNAL_ERROR_RESPONSE)

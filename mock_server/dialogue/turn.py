@@ -55,11 +55,11 @@ from mock_server.errors import ConditionError, TemplateFailed
 
 Result = TypeVar("Result")
 
-Answer: TypeAlias = Generator[None, Outcome | None, Result]
+Requesting: TypeAlias = Generator[None, Outcome | None, Result]
 """Stops after each request (`events.Request`), to go on with its outcome."""
 
 
-class Turn:
+class RunningTurn:
     """The assistant, the state as the events of this turn have made it, and these events.
 
     `events` are those that nobody has taken yet, each with the state after it.
@@ -133,7 +133,7 @@ DEFAULT_ERROR = "rasa_internal_error_default"
 ERROR_PATTERN = "pattern_internal_error"
 
 
-def perform(turn: Turn, action: str) -> Answer[ActionResult]:
+def perform(turn: RunningTurn, action: str) -> Requesting[ActionResult]:
     """What custom action `action` comes to; None that is sent in is an action without effect."""
     turn.emit(ActionRequested(action))
     sent = yield
@@ -143,14 +143,14 @@ def perform(turn: Turn, action: str) -> Answer[ActionResult]:
     return outcome
 
 
-def begin_session(turn: Turn) -> None:
+def begin_session(turn: RunningTurn) -> None:
     """`action_session_start`; slots are as at first where they are not to be carried over."""
     turn.emit(SessionStarted())
     if not turn.assistant.carries_slots:
         reset_slots(turn, sorted(turn.assistant.slots))
 
 
-def next_step(turn: Turn, branches: Iterable[Branch]) -> str:
+def next_step(turn: RunningTurn, branches: Iterable[Branch]) -> str:
     """The first branch's target whose condition holds; the flow ends where none does."""
     for branch in branches:
         if branch.condition is None or turn.holds(branch.condition):
@@ -158,7 +158,7 @@ def next_step(turn: Turn, branches: Iterable[Branch]) -> str:
     return END
 
 
-def go_on(turn: Turn, frame: Frame, branches: Iterable[Branch]) -> None:
+def go_on(turn: RunningTurn, frame: Frame, branches: Iterable[Branch]) -> None:
     """Move `frame`, the topmost, past its step."""
     target = next_step(turn, branches)
     if target == END:
@@ -167,20 +167,20 @@ def go_on(turn: Turn, frame: Frame, branches: Iterable[Branch]) -> None:
         turn.emit(FrameMoved(frame.id, target))
 
 
-def start(turn: Turn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -> None:
+def start(turn: RunningTurn, flow_id: str, frame_type: FrameType = FrameType.REGULAR) -> None:
     turn.push(flow_id, frame_type)
     if not turn.assistant.flows[flow_id].is_pattern:
         turn.emit(FlowStarted(flow_id))
 
 
-def finish(turn: Turn, frame: Frame) -> None:
+def finish(turn: RunningTurn, frame: Frame) -> None:
     """End the topmost frame at its step, and let the dialogue go on below it."""
     ended: Frame | None = frame
     while ended:  # a caller may be over as soon as its child is: no recursion, calls may be deep
         ended = _end(turn, ended)
 
 
-def _end(turn: Turn, frame: Frame) -> Frame | None:
+def _end(turn: RunningTurn, frame: Frame) -> Frame | None:
     """End `frame`; return the one below it if that has nothing left to do either."""
     flow = turn.assistant.flows[frame.flow_id]
     leave(turn, frame)
@@ -191,7 +191,7 @@ def _end(turn: Turn, frame: Frame) -> Frame | None:
     return None
 
 
-def _return_below(turn: Turn) -> Frame | None:
+def _return_below(turn: RunningTurn) -> Frame | None:
     """Move the frame that asked or called past its step; return it if that was its last one."""
     branches = _settled_branches(turn)
     if branches is None:
@@ -204,7 +204,7 @@ def _return_below(turn: Turn) -> Frame | None:
     return None
 
 
-def _settled_branches(turn: Turn) -> tuple[Branch, ...] | None:
+def _settled_branches(turn: RunningTurn) -> tuple[Branch, ...] | None:
     """Where the topmost frame goes from its call, or from its question if the slot is filled."""
     step = turn.step_of(turn.top) if turn.stack else None
     match step:
@@ -216,7 +216,7 @@ def _settled_branches(turn: Turn) -> tuple[Branch, ...] | None:
             return None
 
 
-def leave(turn: Turn, frame: Frame) -> None:
+def leave(turn: RunningTurn, frame: Frame) -> None:
     """End `frame` without a thought for what follows it; a called flow's slots stay."""
     flow = turn.assistant.flows[frame.flow_id]
     is_child = frame.type is FrameType.CALL
@@ -227,14 +227,14 @@ def leave(turn: Turn, frame: Frame) -> None:
         reset_slots(turn, turn.assistant.index.resets[flow.id])
 
 
-def _completed(turn: Turn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
+def _completed(turn: RunningTurn, frame: Frame, flow: Flow, is_child: bool) -> FlowCompleted:
     slots = turn.state.slots
     names = flow.persisted_slots
     persisted = {name: slots[name] for name in names if slots[name] is not None} if names else {}
     return FlowCompleted(flow.id, frame.step_id, is_child, persisted)
 
 
-def _follow(turn: Turn, ended: Frame, flow: Flow) -> None:
+def _follow(turn: RunningTurn, ended: Frame, flow: Flow) -> None:
     """What comes after a flow: the flow it interrupted, or the question for another wish."""
     if ended.type is FrameType.INTERRUPT and roots(turn.stack):
         ask_to_continue(turn, len(turn.stack))
@@ -243,7 +243,7 @@ def _follow(turn: Turn, ended: Frame, flow: Flow) -> None:
         turn.push("pattern_completed", context=context)
 
 
-def ask_to_continue(turn: Turn, index: int) -> None:
+def ask_to_continue(turn: RunningTurn, index: int) -> None:
     """Put `pattern_continue_interrupted` at `index` of the stack, about the flows that wait."""
     waiting = [turn.assistant.flows[frame.flow_id] for frame in reversed(roots(turn.stack))]
     context: dict[str, Json] = {
@@ -256,7 +256,7 @@ def ask_to_continue(turn: Turn, index: int) -> None:
     turn.push("pattern_continue_interrupted", context=context, index=index)
 
 
-def reset_slots(turn: Turn, names: Iterable[str]) -> None:
+def reset_slots(turn: RunningTurn, names: Iterable[str]) -> None:
     """Give slots their initial values again, in the order of `names`."""
     for name in names:
         initial = turn.assistant.slots[name].initial_value
@@ -264,7 +264,7 @@ def reset_slots(turn: Turn, names: Iterable[str]) -> None:
             turn.emit(SlotSet(name, initial, SlotSource.RESET))
 
 
-def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) -> None:
+def cancel_frames(turn: RunningTurn, frames: Stack, kept_slots: Container[str] = ()) -> None:
     """Cancel the user flows of `frames`, reset their slots but the kept, remove the frames."""
     users = [frame for frame in reversed(frames) if not frame.is_pattern]
     for frame in users:
@@ -275,14 +275,14 @@ def cancel_frames(turn: Turn, frames: Stack, kept_slots: Container[str] = ()) ->
     reset_slots(turn, sorted(name for name in resets if name not in kept_slots))
 
 
-def interrupt(turn: Turn) -> None:
+def interrupt(turn: RunningTurn) -> None:
     """Note that the active user flow, if any, will have to wait."""
     frame = active_frame(turn.stack)
     if frame:
         turn.emit(FlowInterrupted(frame.flow_id, frame.step_id))
 
 
-def resume(turn: Turn, root: Frame, running: str = "") -> None:
+def resume(turn: RunningTurn, root: Frame, running: str = "") -> None:
     """Bring the group of `root` to the top of the stack, but below frame `running`."""
     group = tuple(frame for frame in group_of(turn.stack, root) if frame.id != running)
     bottom = index_of(turn.stack, root.id)
@@ -297,7 +297,7 @@ def resume(turn: Turn, root: Frame, running: str = "") -> None:
     turn.emit(FlowResumed(resumed.flow_id, resumed.step_id))
 
 
-def fail(turn: Turn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> None:
+def fail(turn: RunningTurn, info: dict[str, Json], error_type: str = DEFAULT_ERROR) -> None:
     """Cancel what runs on top and begin `pattern_internal_error`.
 
     A failure inside that pattern ends it; another one would fail the same way.

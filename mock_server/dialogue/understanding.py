@@ -51,7 +51,7 @@ from mock_server.dialogue.state import DialogueState
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
 
-class Hearing:
+class MessageInContext:
     """A message in its situation: what the rules look at.
 
     What nearly every rule needs is made at once, the rest once, when it is needed.
@@ -134,28 +134,28 @@ def _asked(assistant: Assistant, state: DialogueState) -> Slot | None:
 CLEAR_WORDS = 2
 
 
-def clear_wish(hearing: Hearing) -> tuple[FlowMatch, ...]:
+def clear_wish(message: MessageInContext) -> tuple[FlowMatch, ...]:
     """The flows that are wished for beyond doubt.
 
     Beyond doubt is a request ("show me …"), or a sentence that begins as a flow's name does and
     has a second word of it; a value, such as "checking account", is neither.
     """
-    matches = hearing.wish.best
-    if not matches or hearing.sentence.requests:
+    matches = message.wish.best
+    if not matches or message.sentence.requests:
         return matches
-    begins = next(iter(WORD.findall(hearing.plain)), "")
+    begins = next(iter(WORD.findall(message.plain)), "")
     is_imperative = any(
-        begins in _name_words(hearing.assistant.flows[match.flow_id]) for match in matches
+        begins in _name_words(message.assistant.flows[match.flow_id]) for match in matches
     )
     has_more = any(len(match.words) >= CLEAR_WORDS for match in matches)
     return matches if is_imperative and has_more else ()
 
 
-def digression(hearing: Hearing) -> tuple[FlowMatch, ...]:
+def digression(message: MessageInContext) -> tuple[FlowMatch, ...]:
     """The clear wish, if it is for another flow than the running one."""
-    matches = clear_wish(hearing)
+    matches = clear_wish(message)
     is_active = any(
-        hearing.assistant.flows[match.flow_id] is hearing.active_flow for match in matches
+        message.assistant.flows[match.flow_id] is message.active_flow for match in matches
     )
     return () if is_active else matches
 
@@ -164,35 +164,35 @@ def _name_words(flow: Flow) -> set[str]:
     return {word.lower() for word in WORD.findall(f"{flow.id} {flow.name}".replace("_", " "))}
 
 
-def commands_for(hearing: Hearing, matches: tuple[FlowMatch, ...]) -> tuple[Command, ...]:
+def commands_for(message: MessageInContext, matches: tuple[FlowMatch, ...]) -> tuple[Command, ...]:
     """Start the one flow with the values that the message names, or ask which of several."""
-    flows = [hearing.assistant.flows[match.flow_id] for match in matches]
+    flows = [message.assistant.flows[match.flow_id] for match in matches]
     if len(flows) > 1:
         return (Clarify(tuple(flow.id for flow in flows)),)
-    return tuple([c for flow in flows for c in (StartFlow(flow.id), *_values(hearing, flow))])
+    return tuple([c for flow in flows for c in (StartFlow(flow.id), *_values(message, flow))])
 
 
-def handoff_flow(hearing: Hearing) -> Flow | None:
+def handoff_flow(message: MessageInContext) -> Flow | None:
     """The one flow of the project that is named after handing over to a human."""
-    slots = hearing.state.slots
-    flows = [flow for flow in hearing.assistant.index.handoffs if can_start(flow, slots)]
+    slots = message.state.slots
+    flows = [flow for flow in message.assistant.index.handoffs if can_start(flow, slots)]
     return flows[0] if len(flows) == 1 else None
 
 
-def _values(hearing: Hearing, flow: Flow) -> tuple[SetSlot, ...]:
+def _values(message: MessageInContext, flow: Flow) -> tuple[SetSlot, ...]:
     """The one number for the one number asked in the flow, and each category that is named."""
-    names = sorted(hearing.assistant.index.collected[flow.id])
-    slots = [hearing.assistant.slots[name] for name in names]
+    names = sorted(message.assistant.index.collected[flow.id])
+    slots = [message.assistant.slots[name] for name in names]
     fillable = [slot for slot in slots if slot.filler is SlotFiller.FROM_LLM]
     if not fillable:
         return ()
-    numbers = answers.numbers_in(hearing.text)
+    numbers = answers.numbers_in(message.text)
     floats = [slot for slot in fillable if slot.type is SlotType.FLOAT]
     values: list[SetSlot] = []
     if len(numbers) == len(floats) == 1:
         values.append(SetSlot(floats[0].name, numbers[0]))
     for slot in fillable:
-        category = _category(slot, hearing.text)
+        category = _category(slot, message.text)
         if category is not None:
             values.append(SetSlot(slot.name, category))
     return tuple(values)
@@ -206,21 +206,21 @@ def _category(slot: Slot, text: str) -> str | None:
     return None if is_plain_yes else category
 
 
-Outcome: TypeAlias = tuple[tuple[Command, ...], str]
+RuleResult: TypeAlias = tuple[tuple[Command, ...], str]
 """The commands of a rule, none if it does not fire, and the reason either way."""
 
 
-def by_rules(hearing: Hearing) -> Outcome:
+def by_rules(message: MessageInContext) -> RuleResult:
     """What the first rule that fits the message, and the moment, makes of it."""
-    for rule in hearing.assistant.understand:
-        commands, reason = _by_rule(rule, hearing.text)
-        if commands and holds(rule.when, hearing.state):
+    for rule in message.assistant.understand:
+        commands, reason = _by_rule(rule, message.text)
+        if commands and holds(rule.when, message.state):
             return commands, f"{rule.location}: {reason}"
-    count = len(hearing.assistant.understand)
+    count = len(message.assistant.understand)
     return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
 
 
-def _by_rule(rule: UnderstandRule, text: str) -> Outcome:
+def _by_rule(rule: UnderstandRule, text: str) -> RuleResult:
     if rule.match is not None:
         match = re.search(rule.match, text)
         if match is None:
@@ -245,7 +245,7 @@ TOO_LONG = "rasa_internal_error_user_input_too_long"
 SHORT = 4
 EMPTY = "rasa_internal_error_user_input_empty"
 
-Rule: TypeAlias = Callable[[Hearing], Outcome]
+Rule: TypeAlias = Callable[[MessageInContext], RuleResult]
 
 
 def understand(
@@ -255,23 +255,23 @@ def understand(
 
     `generation` is what a language model made of it; the rules before it win.
     """
-    hearing = Hearing(assistant, state, text.strip())
+    message = MessageInContext(assistant, state, text.strip())
     if generation is None:
-        return _tried(hearing, _RULES)
+        return _tried(message, _RULES)
     given = generation.commands, generation.reason
-    return _tried(hearing, (*_SURE_RULES, ("llm", lambda _: given), *_GUESSING_RULES))
+    return _tried(message, (*_SURE_RULES, ("llm", lambda _: given), *_GUESSING_RULES))
 
 
 def needs_model(assistant: Assistant, state: DialogueState, text: str) -> bool:
     """Whether no rule that is sure of itself understands `text` (flows.md §13)."""
-    hearing = Hearing(assistant, state, text.strip())
-    return not any(rule(hearing)[0] for _, rule in _SURE_RULES)
+    message = MessageInContext(assistant, state, text.strip())
+    return not any(rule(message)[0] for _, rule in _SURE_RULES)
 
 
-def _tried(hearing: Hearing, rules: Sequence[tuple[str, Rule]]) -> Understood:
+def _tried(message: MessageInContext, rules: Sequence[tuple[str, Rule]]) -> Understood:
     trace: list[RuleTried] = []
     for name, rule in rules:
-        commands, reason = rule(hearing)
+        commands, reason = rule(message)
         if commands:
             return Understood(commands, (*trace, RuleTried(name, True, reason)))
         trace.append(_passed(name, reason))
@@ -284,48 +284,48 @@ def _passed(rule: str, reason: str) -> RuleTried:
     return RuleTried(rule, False, reason)
 
 
-def _slash(hearing: Hearing) -> Outcome:
-    return read_slash(hearing.text, hearing.assistant)
+def _slash(message: MessageInContext) -> RuleResult:
+    return read_slash(message.text, message.assistant)
 
 
-def _length(hearing: Hearing) -> Outcome:
-    limit = hearing.assistant.max_characters
-    if not hearing.text:
+def _length(message: MessageInContext) -> RuleResult:
+    limit = message.assistant.max_characters
+    if not message.text:
         return (ReportError(EMPTY),), "the message is empty"
-    if limit is not None and len(hearing.text) > limit:
+    if limit is not None and len(message.text) > limit:
         info = (("max_characters", limit),)
-        return (ReportError(TOO_LONG, info),), f"{len(hearing.text)} of {limit} characters"
+        return (ReportError(TOO_LONG, info),), f"{len(message.text)} of {limit} characters"
     return (), "the message is neither empty nor too long"
 
 
-def _button(hearing: Hearing) -> Outcome:
-    if not hearing.buttons:
+def _button(message: MessageInContext) -> RuleResult:
+    if not message.buttons:
         return (), "the bot offered no buttons"
-    for number, button in enumerate(hearing.buttons, start=1):
-        is_number = hearing.plain == str(number) and not _is_value(hearing)
-        if is_number or lexicon.normalized(button.title) == hearing.plain:
-            sent = Hearing(hearing.assistant, hearing.state, button.payload.strip())
+    for number, button in enumerate(message.buttons, start=1):
+        is_number = message.plain == str(number) and not _is_value(message)
+        if is_number or lexicon.normalized(button.title) == message.plain:
+            sent = MessageInContext(message.assistant, message.state, button.payload.strip())
             understood = _tried(sent, [rule for rule in _RULES if rule[1] is not _button])
             return understood.commands, f"the button {button.title!r} sends {button.payload!r}"
     return (), "no button has this title or number"
 
 
-def _is_value(hearing: Hearing) -> bool:
+def _is_value(message: MessageInContext) -> bool:
     """Whether a number answers the question itself, rather than one of its numbered buttons."""
-    slot = hearing.asked
+    slot = message.asked
     return slot is not None and (
-        slot.type is SlotType.FLOAT or answers.is_exact_category(slot, hearing.text)
+        slot.type is SlotType.FLOAT or answers.is_exact_category(slot, message.text)
     )
 
 
-def _correction(hearing: Hearing) -> Outcome:
-    if not hearing.sentence.corrects:
+def _correction(message: MessageInContext) -> RuleResult:
+    if not message.sentence.corrects:
         return (), "no word of correction"
-    if digression(hearing):
+    if digression(message):
         return (), "a flow is asked for"
-    slots = [slot for slot in hearing.correctable if slot is not hearing.asked]
+    slots = [slot for slot in message.correctable if slot is not message.asked]
     found = corrected(
-        slots, hearing.state.slots, hearing.text, asks_free_text=hearing.asks_free_text
+        slots, message.state.slots, message.text, asks_free_text=message.asks_free_text
     )
     if found is None:
         return (), "no slot that was filled fits the new value"
@@ -333,88 +333,88 @@ def _correction(hearing: Hearing) -> Outcome:
     return (SetSlot(slot.name, value),), f"{value!r} corrects {slot.name}"
 
 
-def _cancel(hearing: Hearing) -> Outcome:
-    if not hearing.sentence.cancels:
+def _cancel(message: MessageInContext) -> RuleResult:
+    if not message.sentence.cancels:
         return (), "no word of cancelling"
-    if hearing.active_flow is None:
+    if message.active_flow is None:
         return (), "there is no flow to cancel"
-    if hearing.asked is not None and answers.is_exact_category(hearing.asked, hearing.text):
-        return (), f"it is a value of {hearing.asked.name}"
-    flow = digression(hearing)
+    if message.asked is not None and answers.is_exact_category(message.asked, message.text):
+        return (), f"it is a value of {message.asked.name}"
+    flow = digression(message)
     if flow:
         return (), f"flow {flow[0].flow_id!r} is asked for"
     return (CancelFlow(),), "the user wants to stop"
 
 
-def _skip(hearing: Hearing) -> Outcome:
-    if not hearing.sentence.skips:
+def _skip(message: MessageInContext) -> RuleResult:
+    if not message.sentence.skips:
         return (), "no word of skipping"
-    if hearing.asked is None:
+    if message.asked is None:
         return (), "there is no question to skip"
     return (SkipQuestion(),), "the user does not want to answer"
 
 
-def _repeat(hearing: Hearing) -> Outcome:
-    if hearing.sentence.asks_to_repeat:
+def _repeat(message: MessageInContext) -> RuleResult:
+    if message.sentence.asks_to_repeat:
         return (RepeatLastBotMessages(),), "the user wants to hear it again"
     return (), "no word of repeating"
 
 
-def _answer(hearing: Hearing) -> Outcome:
-    slot = hearing.asked
+def _answer(message: MessageInContext) -> RuleResult:
+    slot = message.asked
     if slot is None:
         return (), "no slot is asked"
-    flow = digression(hearing)
+    flow = digression(message)
     if flow:
         return (), f"flow {flow[0].flow_id!r} is asked for"
-    value = answers.answer(slot, hearing.text, hearing.titles)
+    value = answers.answer(slot, message.text, message.titles)
     if value is None:
         return (), f"it names no value of the {slot.type} slot {slot.name}"
     return (SetSlot(slot.name, value),), f"{slot.name} is asked"
 
 
-def _agent(hearing: Hearing) -> Outcome:
-    frame = waiting_agent(hearing.state.stack)
+def _agent(message: MessageInContext) -> RuleResult:
+    frame = waiting_agent(message.state.stack)
     if frame is None:
         return (), "no sub agent waits for the user"
-    flow = digression(hearing)
+    flow = digression(message)
     if flow:
         return (), f"flow {flow[0].flow_id!r} is asked for"
     return (ContinueAgent(),), f"sub agent {frame.context.get('agent')!r} waits for the user"
 
 
-def _human(hearing: Hearing) -> Outcome:
-    if not hearing.sentence.mentions_human:
+def _human(message: MessageInContext) -> RuleResult:
+    if not message.sentence.mentions_human:
         return (), "no wish for a human"
-    flow = handoff_flow(hearing)
+    flow = handoff_flow(message)
     if flow is not None:
         return (StartFlow(flow.id),), f"flow {flow.id!r} hands over to a human"
-    is_short = len(hearing.plain.split()) <= SHORT
-    if not is_short and not hearing.sentence.requests:
+    is_short = len(message.plain.split()) <= SHORT
+    if not is_short and not message.sentence.requests:
         return (), "a human is mentioned, not asked for"
     return (HumanHandoff(),), "the user wants a human"
 
 
-def _flow(hearing: Hearing) -> Outcome:
-    wished = hearing.wish
-    matches = clear_wish(hearing) if hearing.asks_free_text else wished.best
+def _flow(message: MessageInContext) -> RuleResult:
+    wished = message.wish
+    matches = clear_wish(message) if message.asks_free_text else wished.best
     if not matches:
         unclear = "no clear wish for a flow, and free text is asked"
         return (), unclear if wished.best else wished.reason
-    return commands_for(hearing, matches), wished.reason
+    return commands_for(message, matches), wished.reason
 
 
-def _chitchat(hearing: Hearing) -> Outcome:
-    if hearing.sentence.is_small_talk:
+def _chitchat(message: MessageInContext) -> RuleResult:
+    if message.sentence.is_small_talk:
         return (ChitChat(),), "small talk"
     return (), "no small talk"
 
 
-def _free_text(hearing: Hearing) -> Outcome:
-    slot = hearing.asked
-    if slot is None or not hearing.asks_free_text:
+def _free_text(message: MessageInContext) -> RuleResult:
+    slot = message.asked
+    if slot is None or not message.asks_free_text:
         return (), "no free text is asked"
-    spoken = answers.free_text(hearing.text)
+    spoken = answers.free_text(message.text)
     value = value_of(spoken)
     # Who says "true" to an open question says a word.
     said = spoken if isinstance(value, bool) else value
