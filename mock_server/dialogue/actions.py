@@ -59,7 +59,7 @@ def _branch(turn: RunningTurn, step: ToolStep) -> ToolBranch | None:
 
 
 def _fill_slots(turn: RunningTurn, step: ToolStep, result: Json) -> None:
-    """A value that cannot be had or does not fit leaves its slot alone, with a warning."""
+    """Leave a slot alone, with a warning, whose value is missing or does not fit."""
     names: Mapping[str, object] = {"result": result, "slots": turn.state.slots}
     for name, expression in step.outputs:
         try:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz
 
-from mock_server.dialogue.lexicon import HANDOFF_WORDS, content_words
+from mock_server.dialogue.lexicon import HANDOFF_WORDS, content_words, normalized
 from mock_server.dialogue.model import (
     CallStep,
     CollectStep,
@@ -213,6 +213,10 @@ class UnderstandRule:
     threshold: float = 0.85
     when: str | None = None
     location: Location = NOWHERE
+    plain_examples: tuple[str, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain_examples", tuple(map(normalized, self.examples)))
 
 
 @dataclass(frozen=True, slots=True)

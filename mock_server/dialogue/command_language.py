@@ -91,7 +91,7 @@ Arguments = Sequence[str]
 
 
 class CommandSyntaxError(MockError):
-    """`source` is no command; the message says what was expected."""
+    """`source` is not a command; the message says what was expected."""
 
     def __init__(self, source: str, expected: str) -> None:
         self.source = source
@@ -125,7 +125,7 @@ def fill_command(source: str, groups: Mapping[str, str]) -> Command | None:
     user typed stays what it is. None if a hole has no value.
 
     Raises:
-        CommandSyntaxError: the template is no command.
+        CommandSyntaxError: the template is not a command.
     """
     if any(not groups.get(name) for name in HOLE.findall(source)):
         return None

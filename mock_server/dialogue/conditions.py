@@ -40,6 +40,13 @@ def _read(source: str) -> Predicate | str:
         return "it is nested too deeply"
 
 
+@lru_cache(maxsize=CACHED_CONDITIONS)
+def _null_test(source: str) -> tuple[str, str, bool] | None:
+    """The namespace and field of which `source` asks if it is null, or (False) if it is not."""
+    test = NULL_TEST.fullmatch(source)
+    return (test[1], test[2], test[3] is None) if test else None
+
+
 def evaluate(source: str, document: Document) -> bool:
     """Whether `source` holds of `document`, which has the namespaces `slots` and `context`.
 
@@ -47,9 +54,11 @@ def evaluate(source: str, document: Document) -> bool:
         ConditionError: it cannot be read, or compares what has no order or no members.
     """
     rendered = render_expression(source, document)
-    null_test = NULL_TEST.fullmatch(rendered)
-    if null_test and null_test[2] in document[null_test[1]]:
-        return (document[null_test[1]][null_test[2]] is None) == (null_test[3] is None)
+    null_test = _null_test(rendered)
+    if null_test:
+        namespace, name, is_null = null_test
+        if name in document[namespace]:
+            return (document[namespace][name] is None) == is_null
     predicate = compile_condition(rendered)
     try:
         return predicate.evaluate(document)

@@ -45,8 +45,8 @@ def rank(
 ) -> tuple[FlowMatch, ...]:
     """The flows that `text` may ask for, best first; flows without a common word are left out.
 
-    So are flows that have only words which many have, once an open flow is found that they cannot
-    come near: rare words are looked up first, and then nobody asks who else has the common ones.
+    So are flows that have only common words, once an open flow is found that they cannot come near:
+    rare words are looked up first.
     """
     if len(text) > MAX_WISH:
         return ()
@@ -119,7 +119,7 @@ def _flows(words: Sequence[str], postings: Mapping[str, frozenset[str]]) -> froz
 
 
 def _weights(words: Sequence[str]) -> dict[str, float]:
-    """A sentence's first word of meaning is its verb, mostly, and tells the most."""
+    """A sentence's first word of meaning is mostly its verb, and weighs the most."""
     weights: dict[str, float] = {}
     weight = FIRST_WORD
     for word in words:

@@ -11,7 +11,7 @@ from mock_server.records import record
 MIN_STEM = 3
 BREAK = re.compile(r"[,.;!?]| - ")
 WORD = re.compile(r"[A-Za-z][A-Za-z']*")
-# Whoever says the same again is understood by what was found the first time; 8 % of a turn.
+# Tests and load repeat the same sentences; to remember them saves 8 % of a turn.
 REMEMBERED_SENTENCES = 512
 LONGEST_REMEMBERED = 1000
 

@@ -66,8 +66,13 @@ def context_of(stack: Stack) -> dict[str, Json]:
     for frame in reversed(stack):
         if not frame.is_pattern:
             break
-        place = {"flow_id": frame.flow_id, "step_id": frame.step_id, "frame_id": frame.id}
-        merged = {**place, **frame.context, **merged}
+        fields: dict[str, Json] = {
+            "flow_id": frame.flow_id,
+            "step_id": frame.step_id,
+            "frame_id": frame.id,
+            **frame.context,
+        }
+        merged = {**fields, **merged} if merged else fields
         if frame.flow_id not in ASKING:
             break
     return merged

@@ -133,9 +133,12 @@ def _changed(
 
 
 def _moved(stack: tuple[Frame, ...], event: FrameMoved) -> tuple[Frame, ...]:
-    frames = list(stack)
-    for index, frame in enumerate(frames):
-        if frame.id == event.frame_id:
-            context = frame.context if event.context is None else event.context
-            frames[index] = Frame(frame.id, frame.flow_id, event.step_id, frame.type, context)
-    return tuple(frames)
+    place = len(stack) - 1
+    while place >= 0 and stack[place].id != event.frame_id:
+        place -= 1
+    if place < 0:
+        return stack
+    frame = stack[place]
+    context = frame.context if event.context is None else event.context
+    moved = Frame(frame.id, frame.flow_id, event.step_id, frame.type, context)
+    return (*stack[:place], moved, *stack[place + 1 :])

@@ -87,10 +87,31 @@ def render_expression(source: str, document: Document) -> str:
     """
     if "{" not in source:
         return source
-    # Nearly every expression of the patterns is a plain field, which needs no Jinja.
-    if not JINJA.search(PLAIN_EXPRESSION.sub("", source)):
-        return PLAIN_EXPRESSION.sub(lambda hole: _plain(document[hole[1]].get(hole[2])), source)
-    return _render(source, document, is_expression=True)
+    parts = _plain_parts(source)
+    if parts is None:
+        return _render(source, document, is_expression=True)
+    return "".join(
+        [
+            part if isinstance(part, str) else _plain(document[part[0]].get(part[1]))
+            for part in parts
+        ]
+    )
+
+
+@lru_cache(maxsize=CACHED_TEMPLATES)
+def _plain_parts(source: str) -> tuple[str | tuple[str, str], ...] | None:
+    """The texts and the fields, by namespace and name, of `source`; None if it needs Jinja.
+
+    Nearly every expression of the patterns is a plain field.
+    """
+    if JINJA.search(PLAIN_EXPRESSION.sub("", source)):
+        return None
+    parts: list[str | tuple[str, str]] = []
+    end = 0
+    for hole in PLAIN_EXPRESSION.finditer(source):
+        parts += (source[end : hole.start()], (hole[1], hole[2]))
+        end = hole.end()
+    return (*parts, source[end:])
 
 
 def evaluate_expression(source: str, names: Mapping[str, object]) -> Json:

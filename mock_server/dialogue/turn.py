@@ -62,15 +62,17 @@ Requesting: TypeAlias = Generator[None, Outcome | None, Result]
 class RunningTurn:
     """The assistant, the state as the events of this turn have made it, and these events.
 
-    `events` are those that nobody has taken yet, each with the state after it.
+    `events` are those that were not handed on yet, each with the state after it.
     """
 
-    __slots__ = ("assistant", "events", "state")
+    __slots__ = ("_described", "_document", "assistant", "events", "state")
 
     def __init__(self, assistant: Assistant, state: DialogueState) -> None:
         self.assistant = assistant
         self.state = state
         self.events: deque[tuple[Event, DialogueState]] = deque()
+        self._described: DialogueState | None = None
+        self._document: Document = {}
 
     def emit(self, event: Event) -> None:
         """Let `event` happen: from here on the state is the one that it makes."""
@@ -98,7 +100,11 @@ class RunningTurn:
         return slot is not None and slot not in self.assistant.slots
 
     def document(self) -> Document:
-        return {"slots": self.state.slots, "context": context_of(self.state.stack)}
+        """The state as conditions and templates see it."""
+        if self._described is not self.state:
+            self._described = self.state
+            self._document = {"slots": self.state.slots, "context": context_of(self.state.stack)}
+        return self._document
 
     def push(
         self,

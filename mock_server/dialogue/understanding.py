@@ -213,14 +213,14 @@ RuleResult: TypeAlias = tuple[tuple[Command, ...], str]
 def by_rules(message: MessageInContext) -> RuleResult:
     """What the first rule that fits the message, and the moment, makes of it."""
     for rule in message.assistant.understand:
-        commands, reason = _by_rule(rule, message.text)
+        commands, reason = _by_rule(rule, message.text, message.plain)
         if commands and holds(rule.when, message.state):
             return commands, f"{rule.location}: {reason}"
     count = len(message.assistant.understand)
     return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
 
 
-def _by_rule(rule: UnderstandRule, text: str) -> RuleResult:
+def _by_rule(rule: UnderstandRule, text: str, plain: str) -> RuleResult:
     if rule.match is not None:
         match = re.search(rule.match, text)
         if match is None:
@@ -228,10 +228,11 @@ def _by_rule(rule: UnderstandRule, text: str) -> RuleResult:
         groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
         filled = (fill_command(command, groups) for command in rule.commands)
         return tuple(c for c in filled if c is not None), f"{match[0]!r} matches"
-    plain = lexicon.normalized(text)
+    if not rule.examples:
+        return (), ""
     like = process.extractOne(
         plain,
-        [lexicon.normalized(example) for example in rule.examples],
+        rule.plain_examples,
         scorer=fuzz.ratio,
         score_cutoff=100 * rule.threshold,
     )
