@@ -1,6 +1,7 @@
 """Custom actions, played from their stubs or performed by an action server.
 
-Time is data: whoever asks may sleep or not."""
+Time is data: the caller decides whether to sleep.
+"""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -122,7 +123,7 @@ class Actions:
 
     @property
     def wants_story(self) -> bool:
-        """Whether anybody is told what has happened in a conversation."""
+        """Whether an action server is sent the events of a conversation."""
         return self._performer is not None
 
     def run_with(self, assistant: Assistant, stubs: Stubs) -> RunAction:

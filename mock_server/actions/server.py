@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 from structlog.stdlib import get_logger
 
-from mock_server.actions import leash
+from mock_server.actions import child
 from mock_server.actions.webhook import (
     ActionCall,
     Domain,
@@ -54,7 +54,7 @@ class ActionClient:
                 response = await self._post(call, domain, with_domain=True)
         except httpx.HTTPError as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return failed(call.name, f"{self._url} cannot be had: {reason}")
+            return failed(call.name, f"{self._url} is unavailable: {reason}")
         if response.status_code != HTTPStatus.OK:
             return failed(call.name, _reason(response))
         self._known_digest = domain.digest
@@ -104,7 +104,7 @@ logger = get_logger("a2a_server")
 class ChildServer:
     """Starts, health-checks, restarts and stops the process; performs actions in it.
 
-    The process ends with ours, however ours ends (`leash`).
+    The process ends with ours, however ours ends (`child`).
 
     Its output goes to our stderr: that is where a developer looks for a `print` or a traceback.
     """
@@ -189,8 +189,8 @@ class ChildServer:
 
 def _command_line(server: ActionServer, port: int) -> list[str]:
     # A script would put its own folder, where our modules are, before the project's.
-    leashed = f"import runpy; runpy.run_path({leash.__file__!r}, run_name='__main__')"
-    return [server.python, "-c", leashed, "--actions", server.module, "--port", str(port)]
+    started = f"import runpy; runpy.run_path({child.__file__!r}, run_name='__main__')"
+    return [server.python, "-c", started, "--actions", server.module, "--port", str(port)]
 
 
 @contextmanager

@@ -306,5 +306,5 @@ def _read_buttons(buttons: Json) -> Iterator[Button]:
 
 
 def failed(name: str, reason: str) -> ActionResult:
-    """A failure of action `name`; why is told the developer only."""
+    """A failure of action `name`; only the developer sees why."""
     return ActionResult(failure={"action": name}, warnings=(f"action {name!r} failed: {reason}",))

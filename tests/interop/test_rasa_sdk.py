@@ -254,7 +254,7 @@ def test_server_of_endpoints_yml_is_asked(tmp_path: Path, python_with_rasa_sdk: 
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
             held.close()
-    assert f"{url} cannot be had" in talk.log
+    assert f"{url} is unavailable" in talk.log
 
 
 @pytest.mark.timeout(400)

@@ -128,7 +128,7 @@ async def test_server_that_is_not_there_fails_the_action() -> None:
         client = ActionClient(http, "http://127.0.0.1:1/webhook")
         result = await client.perform(action())
     assert result.failure == {"action": "action_x"}
-    assert "http://127.0.0.1:1/webhook cannot be had: ConnectError" in result.warnings[0]
+    assert "http://127.0.0.1:1/webhook is unavailable: ConnectError" in result.warnings[0]
 
 
 RASA_SDK = """

@@ -1,4 +1,4 @@
-"""What a child process runs: `python -m rasa_sdk`, which ends when whoever started it has ended.
+"""The code of a child process: `python -m rasa_sdk`, which ends when its starter has ended.
 
 The child's interpreter is the project's own and does not have this package. Standard input is a
 pipe from the starter: it closes even when that one is killed.
