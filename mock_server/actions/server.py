@@ -34,6 +34,12 @@ DOMAIN_IS_MISSING = 449
 JSON_BODY = {"Content-Type": "application/json"}
 LONGEST_REASON = 200
 
+START_SECONDS = 60.0
+STOP_SECONDS = 5.0
+POLL_SECONDS = 0.1
+STDERR = 2
+logger = get_logger("a2a_server")
+
 
 class ActionClient:
     """The action server at `url`, its `/webhook`; use as long as `http` is open."""
@@ -91,14 +97,6 @@ def _json(response: httpx.Response) -> Json:
         return response.json()
     except (ValueError, RecursionError):
         return None
-
-
-START_SECONDS = 60.0
-STOP_SECONDS = 5.0
-POLL_SECONDS = 0.1
-STDERR = 2
-
-logger = get_logger("a2a_server")
 
 
 class ChildServer:

@@ -29,6 +29,22 @@ from mock_server.dialogue.state import DialogueState
 
 LONGEST = 1000
 
+LISTEN = "action_listen"
+NAMES: Mapping[type[Event], str] = {
+    SessionStarted: "session_started",
+    SessionEnded: "session_ended",
+    Restarted: "restart",
+    FlowCompleted: "flow_completed",
+    FlowCancelled: "flow_cancelled",
+    FlowInterrupted: "flow_interrupted",
+    FlowResumed: "flow_resumed",
+}
+VERSION = "3.21.1"
+UTTERANCE_KEYS = frozenset(
+    {"text", "buttons", "elements", "custom", "template", "response", "image", "attachment"}
+)
+SILENT_EVENTS = frozenset({"action", "session_started", "user"})
+
 
 @dataclass(slots=True)
 class Story:
@@ -56,18 +72,6 @@ class Story:
     def forget(self) -> None:
         self._told.clear()
         self._before_turn = 0
-
-
-LISTEN = "action_listen"
-NAMES: Mapping[type[Event], str] = {
-    SessionStarted: "session_started",
-    SessionEnded: "session_ended",
-    Restarted: "restart",
-    FlowCompleted: "flow_completed",
-    FlowCancelled: "flow_cancelled",
-    FlowInterrupted: "flow_interrupted",
-    FlowResumed: "flow_resumed",
-}
 
 
 def encode_tracker(state: DialogueState, story: Story) -> dict[str, Json]:
@@ -149,13 +153,6 @@ def _frame(frame: Frame) -> Json:
         "type": frame.flow_id if frame.is_pattern else "flow",
         **frame.context,
     }
-
-
-VERSION = "3.21.1"
-UTTERANCE_KEYS = frozenset(
-    {"text", "buttons", "elements", "custom", "template", "response", "image", "attachment"}
-)
-SILENT_EVENTS = frozenset({"action", "session_started", "user"})
 
 
 @dataclass(frozen=True, slots=True)

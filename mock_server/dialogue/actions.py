@@ -36,6 +36,67 @@ from mock_server.dialogue.turn import (
 )
 from mock_server.errors import ConditionError, InvalidSlotValue, TemplateFailed
 
+# A flow that repeats in circles would say more, and remember more, turn by turn.
+MAX_REPEATED = 20
+
+
+def run_action(turn: RunningTurn, name: str) -> Requesting[bool]:
+    """Run action `name`; False if it failed, and the flow with it.
+
+    The project's own actions win over default ones of the same name. A pattern's rendered
+    `validate_…` need not exist (flows.md §2.2).
+    """
+    if name in turn.assistant.responses:
+        utter(turn, name)
+    elif name in turn.assistant.actions:
+        return (yield from _run_custom_action(turn, name))
+    elif name in DEFAULT_ACTIONS:
+        DEFAULT_ACTIONS[name](turn)
+    elif not name or name.startswith("validate_"):
+        return True
+    else:
+        turn.emit(ActionExecuted(name, {"action": name}))
+        fail(turn, {"action": name})
+        return False
+    turn.emit(ActionExecuted(name))
+    return True
+
+
+def _run_custom_action(turn: RunningTurn, name: str) -> Requesting[bool]:
+    outcome = yield from perform(turn, name)
+    if outcome.failure is not None:
+        turn.emit(ActionExecuted(name, outcome.failure))
+        fail(turn, dict(outcome.failure))
+        return False
+    record_outcome(turn, name, outcome)
+    return True
+
+
+def record_outcome(turn: RunningTurn, name: str, outcome: ActionResult) -> None:
+    """The slots and texts of a custom action that went well."""
+    for slot, value in outcome.slots:
+        if slot in turn.assistant.slots:
+            turn.emit(SlotSet(slot, value, SlotSource.ACTION))
+        else:
+            turn.emit(Warned(f"action {name!r} sets slot {slot!r}, which the domain does not have"))
+    for utterance in outcome.utterances:
+        _say(turn, utterance)
+    turn.emit(ActionExecuted(name))
+
+
+def _say(turn: RunningTurn, utterance: Utterance) -> None:
+    if utterance.response:
+        utter(turn, utterance.response, utterance.arguments)
+    else:
+        turn.emit(
+            BotUttered(
+                text=utterance.text,
+                buttons=utterance.buttons,
+                image=utterance.image,
+                custom=utterance.custom,
+            )
+        )
+
 
 def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
     """Put what the script returns into the slots of the step's `mapping.output`."""
@@ -68,10 +129,6 @@ def _fill_slots(turn: RunningTurn, step: ToolStep, result: Json) -> None:
             turn.emit(Warned(f"tool {step.tool!r}, output {name!r}: {error}"))
             continue
         turn.emit(SlotSet(name, value, SlotSource.ACTION))
-
-
-# A flow that repeats in circles would say more, and remember more, turn by turn.
-MAX_REPEATED = 20
 
 
 def _run_slot_rejections(turn: RunningTurn) -> None:
@@ -198,61 +255,3 @@ DEFAULT_ACTIONS: Mapping[str, Callable[[RunningTurn], None]] = MappingProxyType(
         "action_reset_routing": _nothing,
     }
 )
-
-
-def run_action(turn: RunningTurn, name: str) -> Requesting[bool]:
-    """Run action `name`; False if it failed, and the flow with it.
-
-    The project's own actions win over default ones of the same name. A pattern's rendered
-    `validate_…` need not exist (flows.md §2.2).
-    """
-    if name in turn.assistant.responses:
-        utter(turn, name)
-    elif name in turn.assistant.actions:
-        return (yield from _run_custom_action(turn, name))
-    elif name in DEFAULT_ACTIONS:
-        DEFAULT_ACTIONS[name](turn)
-    elif not name or name.startswith("validate_"):
-        return True
-    else:
-        turn.emit(ActionExecuted(name, {"action": name}))
-        fail(turn, {"action": name})
-        return False
-    turn.emit(ActionExecuted(name))
-    return True
-
-
-def _run_custom_action(turn: RunningTurn, name: str) -> Requesting[bool]:
-    outcome = yield from perform(turn, name)
-    if outcome.failure is not None:
-        turn.emit(ActionExecuted(name, outcome.failure))
-        fail(turn, dict(outcome.failure))
-        return False
-    record_outcome(turn, name, outcome)
-    return True
-
-
-def record_outcome(turn: RunningTurn, name: str, outcome: ActionResult) -> None:
-    """The slots and texts of a custom action that went well."""
-    for slot, value in outcome.slots:
-        if slot in turn.assistant.slots:
-            turn.emit(SlotSet(slot, value, SlotSource.ACTION))
-        else:
-            turn.emit(Warned(f"action {name!r} sets slot {slot!r}, which the domain does not have"))
-    for utterance in outcome.utterances:
-        _say(turn, utterance)
-    turn.emit(ActionExecuted(name))
-
-
-def _say(turn: RunningTurn, utterance: Utterance) -> None:
-    if utterance.response:
-        utter(turn, utterance.response, utterance.arguments)
-    else:
-        turn.emit(
-            BotUttered(
-                text=utterance.text,
-                buttons=utterance.buttons,
-                image=utterance.image,
-                custom=utterance.custom,
-            )
-        )

@@ -19,6 +19,9 @@ from mock_server.dialogue.model import (
 )
 from mock_server.errors import NOWHERE, Location
 
+FUZZY = 85
+FUZZY_LENGTH = 5
+
 
 def called_flows(step: CallStep, flows: Mapping[str, Flow]) -> list[Flow]:
     """The flow that `step` calls and all that are called from there, each once."""
@@ -80,10 +83,6 @@ def _own_kept(flow: Flow) -> set[str]:
         if isinstance(step, CollectStep) and not step.reset_after_flow_ends
     )
     return {*kept, *flow.persisted_slots}
-
-
-FUZZY = 85
-FUZZY_LENGTH = 5
 
 
 class FlowIndex:

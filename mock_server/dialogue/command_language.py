@@ -36,6 +36,25 @@ from mock_server.errors import MockError
 NULL_WORDS = frozenset({"null", "none", "undefined"})
 TRUTH_VALUES = {"true": True, "True": True, "false": False, "False": False}
 
+MAX_PAIRS = 10
+CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
+HOLE = re.compile(r"\{(\w+)\}")
+PAIR = re.compile(r"([^()=,]+)=([^(),]*)")
+Arguments = Sequence[str]
+INVALID_INTENT = "cannot_handle_invalid_intent"
+UNKNOWN = (CannotHandle(INVALID_INTENT),)
+INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
+SEPARATOR = re.compile(r"([;\n])")
+# `/CancelFlow` is an intent that no flow is likely to have, and means the command (flows.md §7).
+BARE_COMMANDS = frozenset(
+    {"CancelFlow", "ChitChat", "Handoff", "HumanHandoff", "Noop", "Repeat", "Skip", "SkipQuestion"}
+)
+SESSION_INTENTS = {
+    "session_start": SessionStart(),
+    "session_end": SessionEnd(),
+    "restart": Restart(),
+}
+
 
 def value_of(text: str) -> Json:
     """The value that `text` in a command stands for: a text, without its quotes if it has any.
@@ -79,15 +98,6 @@ SPOKEN: Mapping[str, Callable[[str], Command | None]] = {
     "continue agent": lambda _: ContinueAgent(),
     "restart agent": lambda rest: RestartAgent(rest) if rest else None,
 }
-
-
-MAX_PAIRS = 10
-CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
-HOLE = re.compile(r"\{(\w+)\}")
-PAIR = re.compile(r"([^()=,]+)=([^(),]*)")
-
-
-Arguments = Sequence[str]
 
 
 class CommandSyntaxError(MockError):
@@ -230,21 +240,6 @@ _USAGE: Mapping[str, str] = {
     "CannotHandle": "CannotHandle(reason)",
     "Error": "Error(type)",
     "RestartAgent": "RestartAgent(agent)",
-}
-
-
-INVALID_INTENT = "cannot_handle_invalid_intent"
-UNKNOWN = (CannotHandle(INVALID_INTENT),)
-INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
-SEPARATOR = re.compile(r"([;\n])")
-# `/CancelFlow` is an intent that no flow is likely to have, and means the command (flows.md §7).
-BARE_COMMANDS = frozenset(
-    {"CancelFlow", "ChitChat", "Handoff", "HumanHandoff", "Noop", "Repeat", "Skip", "SkipQuestion"}
-)
-SESSION_INTENTS = {
-    "session_start": SessionStart(),
-    "session_end": SessionEnd(),
-    "restart": Restart(),
 }
 
 

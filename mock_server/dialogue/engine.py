@@ -66,110 +66,8 @@ from mock_server.dialogue.understanding import needs_model, understand
 from mock_server.errors import FlowLoop, TemplateFailed
 from mock_server.records import record
 
-
-def moved_step(flow: Flow, step_id: str) -> str | None:
-    """The step of `flow` that differs from the missing `step_id` in its number only."""
-    sought = _without_number(flow, step_id)
-    found = [id for id in flow.steps if sought and _without_number(flow, id) == sought]
-    return found[0] if len(found) == 1 and step_id not in flow.steps else None
-
-
-def _without_number(flow: Flow, step_id: str) -> str | None:
-    """What a numbered step does; None for a step that was given its id."""
-    number, _, does = step_id.removeprefix(f"{flow.id}_").partition("_")
-    return does if number.isdecimal() and step_id.startswith(f"{flow.id}_") else None
-
-
 STEPS_PER_TURN = 250
 STEPS_AFTER_LOOP = 50
-
-
-def _run_until_listening(turn: RunningTurn) -> Requesting[None]:
-    """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
-
-    A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
-    """
-    try:
-        yield from _run(turn, STEPS_PER_TURN)
-    except FlowLoop as loop:
-        turn.emit(Warned(str(loop)))
-        fail(turn, {"flow": loop.flow_id, "steps": loop.limit})
-        try:
-            yield from _run(turn, STEPS_AFTER_LOOP)
-        except FlowLoop as again:
-            turn.emit(Warned(str(again)))
-            cancel_frames(turn, turn.stack)
-    if not turn.state.is_listening:
-        turn.emit(Listened())
-
-
-def _run(turn: RunningTurn, limit: int) -> Requesting[None]:
-    taken = 0
-    while turn.stack and not turn.state.is_listening:
-        if taken == limit:
-            raise FlowLoop(turn.top.flow_id, limit)
-        taken += 1
-        frame = turn.top
-        step = turn.step_of(frame)
-        if isinstance(step, ActionStep):
-            yield from _act(turn, frame, step)
-        else:
-            _take(turn, frame, step)
-
-
-def _take(turn: RunningTurn, frame: Frame, step: PlainStep | None) -> None:
-    match step:
-        case None:
-            finish(turn, frame)
-        case CollectStep():
-            collect(turn, step)
-        case SetSlotsStep():
-            for name, value in step.values:
-                turn.emit(SlotSet(name, value, SlotSource.FLOW))
-            go_on(turn, frame, step.next)
-        case NoopStep():
-            go_on(turn, frame, step.next)
-        case CallStep() if step.flow_id.startswith(AGENT_PREFIX):
-            call_agent(turn, step)
-        case CallStep():
-            start(turn, step.flow_id, FrameType.CALL)
-        case ToolStep():
-            call_tool(turn, frame, step)
-        case AgentTurnStep():
-            take_turn(turn, frame, step)
-        case LinkStep():
-            _link(turn, frame, step)
-        case _:
-            assert_never(step)
-
-
-def _act(turn: RunningTurn, frame: Frame, step: ActionStep) -> Requesting[None]:
-    try:
-        is_plain = "{" not in step.action
-        name = step.action if is_plain else render_expression(step.action, turn.document())
-    except TemplateFailed as error:
-        turn.emit(Warned(str(error)))
-        fail(turn, {"flow": frame.flow_id, "step": step.id})
-        return
-    if name == "action_listen":
-        # Where to go on is settled before the answer, so that patterns above it may come and go.
-        turn.emit(FrameMoved(frame.id, next_step(turn, step.next)))
-        turn.emit(Listened())
-        return
-    went_well = yield from run_action(turn, name)
-    if went_well and turn.stack and turn.top.id == frame.id:
-        go_on(turn, turn.top, step.next)
-
-
-def _link(turn: RunningTurn, frame: Frame, step: LinkStep) -> None:
-    """End this flow and start the other in its place, which inherits what it interrupted."""
-    leave(turn, frame)
-    is_plain = frame.type in (FrameType.REGULAR, FrameType.LINK)
-    is_pattern_to_pattern = frame.is_pattern and step.flow_id.startswith(PATTERN_PREFIX)
-    is_inherited = is_pattern_to_pattern or not is_plain
-    start(turn, step.flow_id, frame.type if is_inherited else FrameType.LINK)
-
-
 SESSION_START = "action_session_start"
 
 
@@ -334,3 +232,102 @@ def _cancel(turn: RunningTurn) -> Requesting[None]:
     if not turn.state.is_listening:
         turn.emit(Listened())
     yield from ()
+
+
+def _run_until_listening(turn: RunningTurn) -> Requesting[None]:
+    """Run the stack until a flow listens or nothing is left; `Listened` is the last event.
+
+    A turn of too many steps is an internal error; if that does not end it, all flows are cancelled.
+    """
+    try:
+        yield from _run(turn, STEPS_PER_TURN)
+    except FlowLoop as loop:
+        turn.emit(Warned(str(loop)))
+        fail(turn, {"flow": loop.flow_id, "steps": loop.limit})
+        try:
+            yield from _run(turn, STEPS_AFTER_LOOP)
+        except FlowLoop as again:
+            turn.emit(Warned(str(again)))
+            cancel_frames(turn, turn.stack)
+    if not turn.state.is_listening:
+        turn.emit(Listened())
+
+
+def _run(turn: RunningTurn, limit: int) -> Requesting[None]:
+    taken = 0
+    while turn.stack and not turn.state.is_listening:
+        if taken == limit:
+            raise FlowLoop(turn.top.flow_id, limit)
+        taken += 1
+        frame = turn.top
+        step = turn.step_of(frame)
+        if isinstance(step, ActionStep):
+            yield from _act(turn, frame, step)
+        else:
+            _take(turn, frame, step)
+
+
+def _take(turn: RunningTurn, frame: Frame, step: PlainStep | None) -> None:
+    match step:
+        case None:
+            finish(turn, frame)
+        case CollectStep():
+            collect(turn, step)
+        case SetSlotsStep():
+            for name, value in step.values:
+                turn.emit(SlotSet(name, value, SlotSource.FLOW))
+            go_on(turn, frame, step.next)
+        case NoopStep():
+            go_on(turn, frame, step.next)
+        case CallStep() if step.flow_id.startswith(AGENT_PREFIX):
+            call_agent(turn, step)
+        case CallStep():
+            start(turn, step.flow_id, FrameType.CALL)
+        case ToolStep():
+            call_tool(turn, frame, step)
+        case AgentTurnStep():
+            take_turn(turn, frame, step)
+        case LinkStep():
+            _link(turn, frame, step)
+        case _:
+            assert_never(step)
+
+
+def _act(turn: RunningTurn, frame: Frame, step: ActionStep) -> Requesting[None]:
+    try:
+        is_plain = "{" not in step.action
+        name = step.action if is_plain else render_expression(step.action, turn.document())
+    except TemplateFailed as error:
+        turn.emit(Warned(str(error)))
+        fail(turn, {"flow": frame.flow_id, "step": step.id})
+        return
+    if name == "action_listen":
+        # Where to go on is settled before the answer, so that patterns above it may come and go.
+        turn.emit(FrameMoved(frame.id, next_step(turn, step.next)))
+        turn.emit(Listened())
+        return
+    went_well = yield from run_action(turn, name)
+    if went_well and turn.stack and turn.top.id == frame.id:
+        go_on(turn, turn.top, step.next)
+
+
+def _link(turn: RunningTurn, frame: Frame, step: LinkStep) -> None:
+    """End this flow and start the other in its place, which inherits what it interrupted."""
+    leave(turn, frame)
+    is_plain = frame.type in (FrameType.REGULAR, FrameType.LINK)
+    is_pattern_to_pattern = frame.is_pattern and step.flow_id.startswith(PATTERN_PREFIX)
+    is_inherited = is_pattern_to_pattern or not is_plain
+    start(turn, step.flow_id, frame.type if is_inherited else FrameType.LINK)
+
+
+def moved_step(flow: Flow, step_id: str) -> str | None:
+    """The step of `flow` that differs from the missing `step_id` in its number only."""
+    sought = _without_number(flow, step_id)
+    found = [id for id in flow.steps if sought and _without_number(flow, id) == sought]
+    return found[0] if len(found) == 1 and step_id not in flow.steps else None
+
+
+def _without_number(flow: Flow, step_id: str) -> str | None:
+    """What a numbered step does; None for a step that was given its id."""
+    number, _, does = step_id.removeprefix(f"{flow.id}_").partition("_")
+    return does if number.isdecimal() and step_id.startswith(f"{flow.id}_") else None

@@ -25,6 +25,9 @@ DIGIT = re.compile(r"\d")
 SIGN = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\"[^\"]*\"")
 VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
 
+_FoundWord: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
+"""How many flows have a word, the word, its share of the weight, and the flows by name and text."""
+
 
 @record
 class FlowMatch:
@@ -34,10 +37,6 @@ class FlowMatch:
     score: float
     words: frozenset[str]
     named: frozenset[str]
-
-
-_FoundWord: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
-"""How many flows have a word, the word, its share of the weight, and the flows by name and text."""
 
 
 def rank(

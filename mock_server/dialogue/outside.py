@@ -16,6 +16,10 @@ from mock_server.dialogue.state import DialogueState
 from mock_server.errors import NOWHERE, Location
 from mock_server.records import record
 
+OF_CASE = "::"
+ACTION_TIMEOUT_SECONDS = 60.0
+MODEL_TIMEOUT_SECONDS = 30.0
+
 
 @record
 class Utterance:
@@ -41,9 +45,6 @@ class ActionResult:
     utterances: tuple[Utterance, ...] = ()
     failure: Mapping[str, Json] | None = None
     warnings: tuple[str, ...] = ()
-
-
-OF_CASE = "::"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,6 @@ def stubs_for_case(case: str, stubs: Mapping[str, Stub]) -> Mapping[str, Stub]:
     return {**shared, **own}
 
 
-ACTION_TIMEOUT_SECONDS = 60.0
-
-
 class ActionServerKind(StrEnum):
     """`mock.yml: action_server`: scripts, the server of endpoints.yml, or one of our own."""
 
@@ -132,9 +130,6 @@ class ActionServer:
     folder: str = ""
     timeout_seconds: float = ACTION_TIMEOUT_SECONDS
     location: Location = field(default=NOWHERE, compare=False)
-
-
-MODEL_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)

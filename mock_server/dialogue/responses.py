@@ -11,6 +11,8 @@ from mock_server.errors import ConditionError, TemplateFailed
 
 CHANNEL = "a2a"
 
+INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
+
 
 def choose(
     variations: Sequence[Variation], document: Document, faults: list[str]
@@ -82,9 +84,6 @@ def _fill_all(custom: Json, fill_in: Callable[[str], str]) -> Json:
             return {key: _fill_all(item, fill_in) for key, item in custom.items()}
         case _:
             return custom
-
-
-INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
 
 
 def utter(turn: RunningTurn, name: str, arguments: Mapping[str, Json] | None = None) -> None:

@@ -58,6 +58,9 @@ Result = TypeVar("Result")
 Requesting: TypeAlias = Generator[None, Outcome | None, Result]
 """Stops after each request (`events.Request`), to go on with its outcome."""
 
+DEFAULT_ERROR = "rasa_internal_error_default"
+ERROR_PATTERN = "pattern_internal_error"
+
 
 class RunningTurn:
     """The assistant, the state as the events of this turn have made it, and these events.
@@ -133,10 +136,6 @@ class RunningTurn:
         except (ConditionError, TemplateFailed) as error:
             self.emit(Warned(str(error)))
             return False
-
-
-DEFAULT_ERROR = "rasa_internal_error_default"
-ERROR_PATTERN = "pattern_internal_error"
 
 
 def perform(turn: RunningTurn, action: str) -> Requesting[ActionResult]:

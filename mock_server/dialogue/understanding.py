@@ -50,6 +50,14 @@ from mock_server.dialogue.state import DialogueState
 
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
+CLEAR_WORDS = 2
+
+RuleResult: TypeAlias = tuple[tuple[Command, ...], str]
+"""The commands of a rule, none if it does not fire, and the reason either way."""
+TOO_LONG = "rasa_internal_error_user_input_too_long"
+SHORT = 4
+EMPTY = "rasa_internal_error_user_input_empty"
+
 
 class MessageInContext:
     """A message in its situation: what the rules look at.
@@ -131,9 +139,6 @@ def _asked(assistant: Assistant, state: DialogueState) -> Slot | None:
     return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))
 
 
-CLEAR_WORDS = 2
-
-
 def clear_wish(message: MessageInContext) -> tuple[FlowMatch, ...]:
     """The flows that are wished for beyond doubt.
 
@@ -206,10 +211,6 @@ def _category(slot: Slot, text: str) -> str | None:
     return None if is_plain_yes else category
 
 
-RuleResult: TypeAlias = tuple[tuple[Command, ...], str]
-"""The commands of a rule, none if it does not fire, and the reason either way."""
-
-
 def by_rules(message: MessageInContext) -> RuleResult:
     """What the first rule that fits the message, and the moment, makes of it."""
     for rule in message.assistant.understand:
@@ -228,8 +229,6 @@ def _by_rule(rule: UnderstandRule, text: str, plain: str) -> RuleResult:
         groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
         filled = (fill_command(command, groups) for command in rule.commands)
         return tuple(c for c in filled if c is not None), f"{match[0]!r} matches"
-    if not rule.examples:
-        return (), ""
     like = process.extractOne(
         plain,
         rule.plain_examples,
@@ -241,10 +240,6 @@ def _by_rule(rule: UnderstandRule, text: str, plain: str) -> RuleResult:
     filled = (fill_command(command, {}) for command in rule.commands)
     return tuple(c for c in filled if c is not None), f"like {like[0]!r} by {like[1]:.0f} %"
 
-
-TOO_LONG = "rasa_internal_error_user_input_too_long"
-SHORT = 4
-EMPTY = "rasa_internal_error_user_input_empty"
 
 Rule: TypeAlias = Callable[[MessageInContext], RuleResult]
 

@@ -53,6 +53,7 @@ STATE = DialogueState(
             FrameMoved("2", "z", {"more": 1}),
             {"stack": (BOTTOM, replace(TOP, step_id="z", context={"more": 1}))},
         ),
+        (FrameMoved("7", "z"), {}),
         (FrameRemoved("1"), {"stack": (TOP,)}),
         (BotUttered("again"), {"bot_uttered": (HELLO, BotUttered("again"))}),
         (
