@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import string
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -34,7 +34,10 @@ PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.01
 Size: TypeAlias = tuple[int, int]
 THEMES = ("calm-dark", "calm-light", "plain")
-SIZES: tuple[Size, ...] = ((80, 24), (120, 36), (200, 60))
+Looks: TypeAlias = Mapping[Size, Sequence[str]]
+# A screen in all themes, and a layout at two more sizes in one.
+ONE_SIZE: Looks = {(120, 36): THEMES}
+ALL_SIZES: Looks = {**ONE_SIZE, (80, 24): THEMES[:1], (200, 60): THEMES[:1]}
 # `PICTURES=folder pytest …` also writes every picture there as SVG, to be looked at
 PICTURES = "PICTURES"
 
@@ -249,37 +252,31 @@ class Picture(SingleFileSnapshotExtension):
 
 
 async def draw(
-    arrange: Arrange,
-    app: InspectorApp,
-    sizes: Sequence[Size] = SIZES,
-    themes: Sequence[str] = THEMES,
-    *,
-    is_pictured: bool = False,
+    arrange: Arrange, app: InspectorApp, looks: Looks, *, is_pictured: bool = False
 ) -> dict[Size, Drawing]:
-    """Return the screen to which `arrange` brings the app, in all `sizes` and `themes`."""
-    drawings = {size: Drawing() for size in sizes}
+    """Return the screen to which `arrange` brings the app, in all sizes and themes of `looks`."""
+    drawings = {size: Drawing() for size in looks}
+    first, *_ = looks
     app.animation_level = "none"
-    app.theme = themes[0]
-    async with app.run_test(size=sizes[0]) as pilot:
+    app.theme = looks[first][0]
+    async with app.run_test(size=first) as pilot:
         await arrange(pilot)
         for written in app.screen.query(Input):
             written.cursor_blink = False
         # the palette keeps the colours that it was opened with
         keeps_colours = isinstance(app.screen, CommandPalette)
-        for size, drawing in drawings.items():
+        for size, themes in looks.items():
             await resize(pilot, size)
             for theme in themes[:1] if keeps_colours else themes:
                 app.theme = theme
                 await pilot.pause()
                 if is_pictured:
-                    drawing.svgs[theme] = app.export_screenshot(simplify=True)
-                drawing.layers.append(cells_of(app))
-    if keeps_colours:
-        for theme in themes[1:]:
-            others = await draw(arrange, InspectorApp(), sizes, [theme], is_pictured=is_pictured)
-            for size, other in others.items():
-                drawings[size].layers.extend(other.layers)
-                drawings[size].svgs.update(other.svgs)
+                    drawings[size].svgs[theme] = app.export_screenshot(simplify=True)
+                drawings[size].layers.append(cells_of(app))
+    for theme in looks[first][1:] if keeps_colours else ():
+        others = await draw(arrange, InspectorApp(), {first: [theme]}, is_pictured=is_pictured)
+        drawings[first].layers.extend(others[first].layers)
+        drawings[first].svgs.update(others[first].svgs)
     return drawings
 
 
@@ -295,14 +292,15 @@ async def resize(pilot: Pilot[int], size: Size) -> None:
 
 @pytest.fixture
 def drawn_as_before(snapshot: SnapshotAssertion) -> Callable[[Arrange], None]:
-    """Return what compares a screen, drawn at all sizes, with its snapshots.
+    """Return what compares a screen with its snapshots; a layout is drawn at three sizes.
 
     `--snapshot-update` makes them anew.
     """
 
-    def compare(arrange: Arrange) -> None:
+    def compare(arrange: Arrange, *, is_layout: bool = False) -> None:
         folder = os.environ.get(PICTURES)
-        drawings = asyncio.run(draw(arrange, InspectorApp(), is_pictured=folder is not None))
+        looks = ALL_SIZES if is_layout else ONE_SIZE
+        drawings = asyncio.run(draw(arrange, InspectorApp(), looks, is_pictured=folder is not None))
         for size, drawing in drawings.items():
             index = "{}x{}".format(*size)
             if folder is not None:
@@ -320,7 +318,7 @@ def screenshot() -> Callable[[Arrange, Size], str]:
 
     def draw_dark(arrange: Arrange, size: Size) -> str:
         dark = THEMES[:1]
-        drawings = asyncio.run(draw(arrange, InspectorApp(), [size], dark, is_pictured=True))
+        drawings = asyncio.run(draw(arrange, InspectorApp(), {size: dark}, is_pictured=True))
         return drawings[size].svgs[dark[0]]
 
     return draw_dark

@@ -1,4 +1,4 @@
-"""Every screen, drawn from a recorded log at three sizes in three themes."""
+"""Every screen, drawn from a recorded log in three themes; layouts at three sizes too."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,7 +20,7 @@ SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
 SHOWN = (120, 36)
 Arrange: TypeAlias = Callable[[Pilot[int]], Awaitable[None]]
-Drawn: TypeAlias = Callable[[Arrange], None]
+Drawn: TypeAlias = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,23 @@ SCENES = (
 )
 
 
+# What is laid out otherwise where there is less space, or more.
+LAYOUTS = {
+    "conversation",
+    "timeline",
+    "data",
+    "slots",
+    "options",
+    "wire",
+    "wire-zoomed",
+    "help",
+    "filtered",
+    "resized",
+    "live",
+    "saving",
+}
+
+
 def entries_of(scene: Scene) -> list[Entry]:
     with (LOGS / f"{scene.log}.jsonl").open(encoding="utf-8") as lines:
         entries = list(decode_entries(lines))[: scene.length]
@@ -120,12 +137,12 @@ def play(scene: Scene) -> Arrange:
 @pytest.mark.req("TUI-1", "TUI-2")
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_screen(drawn_as_before: Drawn, scene: Scene) -> None:
-    drawn_as_before(play(scene))
+    drawn_as_before(play(scene), is_layout=scene.name in LAYOUTS)
 
 
 @pytest.mark.req("TUI-1", "TUI-2")
 def test_start(drawn_as_before: Drawn) -> None:
-    drawn_as_before(wait)
+    drawn_as_before(wait, is_layout=True)
 
 
 async def wait(pilot: Pilot[int]) -> None:
