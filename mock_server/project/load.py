@@ -38,6 +38,58 @@ UNREAD = frozenset(
     }
 )
 CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
+CODE = "validation.a2a_server"
+INCOMPATIBLE_SESSION = f"{CODE}.incompatible_session_config"
+SESSION_FIX = (
+    'add to the domain "session_config: {start_session_after_expiry: false}", or start with --relax'
+)
+ONLY_A_SERVER_NEEDS = frozenset(
+    {
+        "config.unset_variable",
+        f"{CODE}.missing_description",
+        INCOMPATIBLE_SESSION,
+        f"{CODE}.incompatible_sanic_workers",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What `/status` shows of a project: that of `mock.yml`, else its name and its hash."""
+
+    file: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as it was at one moment; `content_hash` changes with any of its files.
+
+    `code_hash` changes with the code of its actions.
+
+    `faults` are what `a2a-mock check` reports beside the errors that keep a project from being
+    loaded: the assistant runs, and goes wrong on the way. `initial_faults` are what `mock.yml`
+    arms against those who call.
+    """
+
+    folder: Path
+    assistant: Assistant
+    stubs: Stubs
+    server: A2AServer
+    content_hash: str
+    code_hash: str = ""
+    action_server: ActionServer = field(default_factory=ActionServer)
+    language_model: LanguageModel | None = None
+    model_file: str | None = None
+    model_id: str | None = None
+    initial_faults: tuple[Fault, ...] = ()
+    faults: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        """What `/status` shows of it."""
+        return model_of(self.folder, self.model_file, self.model_id, self.content_hash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +101,188 @@ class Assembled:
     mock: MockFile
     faults: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+
+
+def load_project(
+    folder: Path,
+    *,
+    environment: Mapping[str, str],
+    description: str | None = None,
+    relax: bool = False,
+    endpoints: Path | None = None,
+    mock: Path | None = None,
+) -> Project:
+    """The project, as a server needs it.
+
+    `description` supplies that of `a2a_server` alone; `relax` supplies a description and a
+    session_config to a project that has none (server.md CFG-5a).
+
+    Raises:
+        ProjectError: with every problem that keeps it from being served.
+    """
+    found = Findings()
+    sources = read_sources(folder, found, endpoints=endpoints, mock=mock)
+    _raise_if_unreadable(folder, found)
+    assembled = assemble_sources(sources, environment, found)
+    asked = Findings()
+    project = _project(
+        folder, sources, assembled, asked, environment=environment, description=description
+    )
+    waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION}
+    errors = (*found.errors(), *(p for p in asked.errors() if not relax or p.code not in waived))
+    if errors:
+        raise ProjectError(sorted_problems(errors))
+    return project
+
+
+def load_assistant(
+    folder: Path, *, environment: Mapping[str, str], mock: Path | None = None
+) -> Project:
+    """The project, as `check` and `talk` need it: what only a server asks for is a warning.
+
+    Raises:
+        ProjectError: something keeps it from being loaded; with all problems, also the lesser.
+    """
+    found = Findings()
+    sources = read_sources(folder, found, mock=mock)
+    _raise_if_unreadable(folder, found)
+    assembled = assemble_sources(sources, environment, found)
+    asked = Findings()
+    project = _project(folder, sources, assembled, asked, environment=environment)
+    if found.errors():
+        everything = (*found.problems, *found.faults, *_faults(asked), *asked.warnings())
+        raise ProjectError(sorted_problems(everything))
+    needed = (
+        replace(problem, severity=Severity.WARNING)
+        for problem in asked.errors()
+        if problem.code in ONLY_A_SERVER_NEEDS
+    )
+    return replace(
+        project,
+        faults=sorted_problems((*project.faults, *_faults(asked))),
+        warnings=sorted_problems((*project.warnings, *asked.warnings(), *needed)),
+    )
+
+
+def _raise_if_unreadable(folder: Path, found: Findings) -> None:
+    """Without any file that could be read, do not report what the files lack."""
+    if why_closed(folder):
+        raise ProjectError(found.errors())
+
+
+def _faults(asked: Findings) -> tuple[Problem, ...]:
+    return tuple(p for p in asked.errors() if p.code not in ONLY_A_SERVER_NEEDS)
+
+
+def _project(
+    folder: Path,
+    sources: Sources,
+    assembled: Assembled,
+    found: Findings,
+    *,
+    environment: Mapping[str, str],
+    description: str | None = None,
+) -> Project:
+    """The project, with what else a server asks of it in `found` (CFG-5, CFG-6)."""
+    file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
+    root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
+    # Nothing is missing from a file that is not YAML.
+    met = Findings() if found.count(UNREAD) else found
+    server = read_a2a_server(root, file, environment, description, met)
+    check_session(sources, assembled, found)
+    workers = environment.get("SANIC_WORKERS", "1").strip()
+    if workers.isdecimal() and int(workers) > 1:
+        text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
+        fix = "unset it, or set it to 1"
+        found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, fix)
+    mock = assembled.mock
+    return Project(
+        folder=folder,
+        assistant=assembled.assistant,
+        stubs=mock.stubs,
+        server=server,
+        content_hash=hash_of(sources, folder),
+        code_hash=hash_of(Sources(code=sources.code), folder),
+        action_server=complete(
+            mock.action_server, root, file, folder, environment=environment, found=found
+        ),
+        language_model=mock.language_model,
+        model_file=mock.model_file,
+        model_id=mock.model_id,
+        initial_faults=mock.faults,
+        faults=assembled.faults,
+        warnings=assembled.warnings,
+    )
+
+
+def load_model(path: Path, *, environment: Mapping[str, str], relax: bool = False) -> Model:
+    """The model in a project's folder or in a `.tar.gz` of one; `endpoints.yml` is not read.
+
+    Raises:
+        ProjectError: with every problem that keeps it from being loaded.
+    """
+    if path.is_dir():
+        return _load_folder(path, environment, relax=relax)
+    with unpacked(path) as folder:
+        try:
+            model = _load_folder(folder, environment, relax=relax)
+        except ProjectError as error:
+            raise _in_archive(error, folder, path) from error
+    return replace(model, file=path.name)
+
+
+def _load_folder(folder: Path, environment: Mapping[str, str], *, relax: bool) -> Model:
+    found = Findings()
+    sources = read_sources(folder, found)
+    assembled = assemble_sources(sources, environment, found)
+    if not relax:
+        check_session(sources, assembled, found)
+    if found.errors():
+        raise ProjectError(sorted_problems(found.errors()))
+    mock = assembled.mock
+    return model_of(folder, mock.model_file, mock.model_id, hash_of(sources, folder))
+
+
+def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectError:
+    """The same problems, placed where the archive has them."""
+
+    def placed(location: Location) -> Location:
+        inside = os.path.relpath(location.file, folder)
+        return replace(location, file=f"{archive}/{inside}")
+
+    return ProjectError([replace(p, location=placed(p.location)) for p in error.problems])
+
+
+def check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
+    """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
+    if sources.domain and not is_session_kept(assembled.domain):
+        place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
+        text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
+        found.error(place, INCOMPATIBLE_SESSION, text, SESSION_FIX)
+
+
+def model_of(folder: Path, file: str | None, id: str | None, content_hash: str) -> Model:
+    """The model of the project in `folder`; `file` and `id` as `mock.yml` gives them."""
+    return Model(file or folder.resolve().name, id or content_hash)
+
+
+def hash_of(sources: Sources, folder: Path) -> str:
+    """A hash of names and texts, the same wherever the folder lies."""
+    texts = {
+        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
+        **sources.agents, **sources.code,
+    }  # fmt: skip
+    digest = hashlib.sha256()
+    for name, text in sorted(texts.items()):
+        for part in (os.path.relpath(name, folder), text):
+            digest.update(part.encode())
+            digest.update(b"\0")
+    return digest.hexdigest()[:32]
+
+
+def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
+    """That of the project as its files are now, whether they can be loaded or not."""
+    return hash_of(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)
 
 
 def assemble(texts: Mapping[str, str]) -> Assistant:
@@ -135,252 +369,3 @@ def _parsed(texts: Mapping[str, str], found: Findings) -> Mapping[str, Node | No
 
 def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
     return next(iter(_parsed(texts, found).values()), None)
-
-
-INCOMPATIBLE_SESSION = "validation.a2a_server.incompatible_session_config"
-SESSION_FIX = (
-    'add to the domain "session_config: {start_session_after_expiry: false}", or start with --relax'
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """What `/status` shows of a project: that of `mock.yml`, else its name and its hash."""
-
-    file: str
-    id: str
-
-
-def load_model(path: Path, *, environment: Mapping[str, str], relax: bool = False) -> Model:
-    """The model in a project's folder or in a `.tar.gz` of one; `endpoints.yml` is not read.
-
-    Raises:
-        ProjectError: with every problem that keeps it from being loaded.
-    """
-    if path.is_dir():
-        return _load_folder(path, environment, relax=relax)
-    with unpacked(path) as folder:
-        try:
-            model = _load_folder(folder, environment, relax=relax)
-        except ProjectError as error:
-            raise _in_archive(error, folder, path) from error
-    return replace(model, file=path.name)
-
-
-def _load_folder(folder: Path, environment: Mapping[str, str], *, relax: bool) -> Model:
-    found = Findings()
-    sources = read_sources(folder, found)
-    assembled = assemble_sources(sources, environment, found)
-    if not relax:
-        check_session(sources, assembled, found)
-    if found.errors():
-        raise ProjectError(sorted_problems(found.errors()))
-    mock = assembled.mock
-    return model_of(folder, mock.model_file, mock.model_id, hash_of(sources, folder))
-
-
-def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectError:
-    """The same problems, placed where the archive has them."""
-
-    def placed(location: Location) -> Location:
-        inside = os.path.relpath(location.file, folder)
-        return replace(location, file=f"{archive}/{inside}")
-
-    return ProjectError([replace(p, location=placed(p.location)) for p in error.problems])
-
-
-def check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
-    """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
-    if sources.domain and not is_session_kept(assembled.domain):
-        place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
-        text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
-        found.error(place, INCOMPATIBLE_SESSION, text, SESSION_FIX)
-
-
-def model_of(folder: Path, file: str | None, id: str | None, content_hash: str) -> Model:
-    """The model of the project in `folder`; `file` and `id` as `mock.yml` gives them."""
-    return Model(file or folder.resolve().name, id or content_hash)
-
-
-def hash_of(sources: Sources, folder: Path) -> str:
-    """A hash of names and texts, the same wherever the folder lies."""
-    texts = {
-        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
-        **sources.agents, **sources.code,
-    }  # fmt: skip
-    digest = hashlib.sha256()
-    for name, text in sorted(texts.items()):
-        for part in (os.path.relpath(name, folder), text):
-            digest.update(part.encode())
-            digest.update(b"\0")
-    return digest.hexdigest()[:32]
-
-
-CODE = "validation.a2a_server"
-ONLY_A_SERVER_NEEDS = frozenset(
-    {
-        "config.unset_variable",
-        f"{CODE}.missing_description",
-        INCOMPATIBLE_SESSION,
-        f"{CODE}.incompatible_sanic_workers",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """A project as it was at one moment; `content_hash` changes with any of its files.
-
-    `code_hash` changes with the code of its actions.
-
-    `faults` are what `a2a-mock check` reports beside the errors that keep a project from being
-    loaded: the assistant runs, and goes wrong on the way. `initial_faults` are what `mock.yml`
-    arms against those who call.
-    """
-
-    folder: Path
-    assistant: Assistant
-    stubs: Stubs
-    server: A2AServer
-    content_hash: str
-    code_hash: str = ""
-    action_server: ActionServer = field(default_factory=ActionServer)
-    language_model: LanguageModel | None = None
-    model_file: str | None = None
-    model_id: str | None = None
-    initial_faults: tuple[Fault, ...] = ()
-    faults: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
-
-    @property
-    def model(self) -> Model:
-        """What `/status` shows of it."""
-        return model_of(self.folder, self.model_file, self.model_id, self.content_hash)
-
-
-def load_project(
-    folder: Path,
-    *,
-    environment: Mapping[str, str],
-    description: str | None = None,
-    relax: bool = False,
-    endpoints: Path | None = None,
-    mock: Path | None = None,
-) -> Project:
-    """The project, as a server needs it.
-
-    `description` supplies that of `a2a_server` alone; `relax` supplies a description and a
-    session_config to a project that has none (server.md CFG-5a).
-
-    Raises:
-        ProjectError: with every problem that keeps it from being served.
-    """
-    found = Findings()
-    sources = read_sources(folder, found, endpoints=endpoints, mock=mock)
-    _raise_if_unreadable(folder, found)
-    assembled = assemble_sources(sources, environment, found)
-    asked = Findings()
-    served = _served(
-        sources, folder, assembled, asked, environment=environment, description=description
-    )
-    waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION}
-    errors = (*found.errors(), *(p for p in asked.errors() if not relax or p.code not in waived))
-    if errors:
-        raise ProjectError(sorted_problems(errors))
-    return _project(folder, sources, assembled, served)
-
-
-def load_assistant(
-    folder: Path, *, environment: Mapping[str, str], mock: Path | None = None
-) -> Project:
-    """The project, as `check` and `talk` need it: what only a server asks for is a warning.
-
-    Raises:
-        ProjectError: something keeps it from being loaded; with all problems, also the lesser.
-    """
-    found = Findings()
-    sources = read_sources(folder, found, mock=mock)
-    _raise_if_unreadable(folder, found)
-    assembled = assemble_sources(sources, environment, found)
-    asked = Findings()
-    served = _served(sources, folder, assembled, asked, environment=environment)
-    if found.errors():
-        everything = (*found.problems, *found.faults, *_faults(asked), *asked.warnings())
-        raise ProjectError(sorted_problems(everything))
-    project = _project(folder, sources, assembled, served)
-    needed = (
-        replace(problem, severity=Severity.WARNING)
-        for problem in asked.errors()
-        if problem.code in ONLY_A_SERVER_NEEDS
-    )
-    return replace(
-        project,
-        faults=sorted_problems((*project.faults, *_faults(asked))),
-        warnings=sorted_problems((*project.warnings, *asked.warnings(), *needed)),
-    )
-
-
-def _raise_if_unreadable(folder: Path, found: Findings) -> None:
-    """Without any file that could be read, do not report what the files lack."""
-    if why_closed(folder):
-        raise ProjectError(found.errors())
-
-
-def _faults(asked: Findings) -> tuple[Problem, ...]:
-    return tuple(p for p in asked.errors() if p.code not in ONLY_A_SERVER_NEEDS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Served:
-    server: A2AServer
-    action_server: ActionServer
-
-
-def _served(
-    sources: Sources,
-    folder: Path,
-    assembled: Assembled,
-    found: Findings,
-    *,
-    environment: Mapping[str, str],
-    description: str | None = None,
-) -> _Served:
-    """What `endpoints.yml` says, and what else a server asks of a project (CFG-5, CFG-6)."""
-    file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
-    root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
-    # Nothing is missing from a file that is not YAML.
-    met = Findings() if found.count(UNREAD) else found
-    server = read_a2a_server(root, file, environment, description, met)
-    check_session(sources, assembled, found)
-    workers = environment.get("SANIC_WORKERS", "1").strip()
-    if workers.isdecimal() and int(workers) > 1:
-        text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
-        fix = "unset it, or set it to 1"
-        found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, fix)
-    choice = assembled.mock.action_server
-    return _Served(
-        server, complete(choice, root, file, folder, environment=environment, found=found)
-    )
-
-
-def _project(folder: Path, sources: Sources, assembled: Assembled, served: _Served) -> Project:
-    return Project(
-        folder=folder,
-        assistant=assembled.assistant,
-        stubs=assembled.mock.stubs,
-        server=served.server,
-        content_hash=hash_of(sources, folder),
-        code_hash=hash_of(Sources(code=sources.code), folder),
-        action_server=served.action_server,
-        language_model=assembled.mock.language_model,
-        model_file=assembled.mock.model_file,
-        model_id=assembled.mock.model_id,
-        initial_faults=assembled.mock.faults,
-        faults=assembled.faults,
-        warnings=assembled.warnings,
-    )
-
-
-def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
-    """That of the project as its files are now, whether they can be loaded or not."""
-    return hash_of(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)
