@@ -64,7 +64,9 @@ class JwtEntry(ServerEntry):
         "a key on P-256, for ES512 on P-521",
     )
     secret: Text | None = Field(
-        default=None, description="`${NAME}`, required for HS: it must come from the environment"
+        default=None,
+        description="`${NAME}`, required for HS: it must come from the environment",
+        repr=False,
     )
     issuer: Text | None = Field(
         default=None, description="what `iss` must be; not looked at without it"

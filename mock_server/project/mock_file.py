@@ -286,7 +286,9 @@ class LanguageModelEntry(MockEntry):
         description="e.g. `http://localhost:11434/v1`; `${NAME}` is replaced"
     )
     model: Text = Field(description="name of the model")
-    api_key: Text | None = Field(default=None, description="write `${NAME}`, never the key itself")
+    api_key: Text | None = Field(
+        default=None, description="write `${NAME}`, never the key itself", repr=False
+    )
     timeout_seconds: Timeout = Field(
         default=MODEL_TIMEOUT_SECONDS, description="how long an answer may take"
     )
