@@ -33,6 +33,7 @@ class Connection:
     waits for ever. `client_cert` holds a certificate and, without `client_key`, its key.
     `is_saved`: the session is written to a file of its own as it goes. `admin_token` lets in to the
     admin API of a mock; a save in the folder `watched` replays the conversation where live is on.
+    `protocol` forces a version of A2A.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -45,6 +46,7 @@ class Connection:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     allowed_origins: tuple[str, ...] = ()
     jwks_file: Path | None = None
+    protocol: str | None = None
     is_saved: bool = True
     admin_token: str = field(default="", repr=False)
     watched: Path | None = None

@@ -41,6 +41,13 @@ class Purpose(StrEnum):
 ASIDE = frozenset({Purpose.CARD, Purpose.ADMIN, Purpose.FORWARD, Purpose.KEYS})
 
 
+class Direction(StrEnum):
+    """Who began an exchange: we, or the agent."""
+
+    OUTBOUND = "outbound"
+    INBOUND = "inbound"
+
+
 class PushVerdict(StrEnum):
     """What the receiver made of a notification before it answered (inspector.md PUSHRX-1)."""
 
@@ -64,6 +71,10 @@ class RequestSent:
     headers: Headers
     body: bytes
     endpoint: Endpoint | None = None
+
+    @property
+    def direction(self) -> Direction:
+        return Direction.OUTBOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,13 @@ class PushReceived:
     status: int | None
     endpoint: Endpoint | None = None
 
+    @property
+    def direction(self) -> Direction:
+        return Direction.INBOUND
 
+
+# what begins an exchange, in either direction
+OpeningRequest: TypeAlias = RequestSent | PushReceived
 Entry: TypeAlias = (
     RequestSent | ResponseStarted | FrameReceived | ResponseEnded | Failed | PushReceived
 )

@@ -82,6 +82,7 @@ def _recorded(
         secrets=connection.secrets,
         allowed_origins=connection.allowed_origins,
         jwks_file=connection.jwks_file,
+        protocol=connection.protocol,
         timeout_seconds=connection.timeout_seconds,
     )
     return RecordedSession(target, session, recording, connection, remark)

@@ -40,6 +40,7 @@ def connection_of(options: ConnectionOptions) -> Connection:
         secrets=(mint.key,) if mint else (),
         allowed_origins=tuple(_origin(url) for url in options.allow_origin),
         jwks_file=options.jwks,
+        protocol=options.protocol,
         is_saved=not options.no_save,
     )
     # a certificate that cannot be used is reported before anything is sent or drawn

@@ -75,7 +75,7 @@ STOPS = (
     ),
     Stop(
         "A cancellation",
-        "tasks/cancel ends the open question and frees the conversation.",
+        "A cancel ends the open question and frees the conversation.",
         (Say("send 50 to Joe", "input-required"), Cancel()),
     ),
     Stop(
@@ -137,7 +137,7 @@ def _command(step: Say | Cancel, context_id: str | None, task_id: str) -> Comman
 
 def _step_lines(ink: Ink, step: Say | Cancel) -> list[str]:
     if isinstance(step, Cancel):
-        return [f"{ink(PROMPT, CYAN)} {ink('tasks/cancel', DIM)}"]
+        return [f"{ink(PROMPT, CYAN)} {ink('cancel', DIM)}"]
     lines = [f"{ink(PROMPT, CYAN)} {step.text}"]
     if step.slots:
         slots = "  ".join(f"{name}={value_text(value)}" for name, value in step.slots.items())

@@ -37,6 +37,8 @@ from inspector.tui.live_drawer import LiveDrawer, MockWatcher, SaveProblems
 from inspector.tui.messages import OfferTaken, TurnComposed
 from inspector.tui.panels import Panels
 from inspector.tui.running_app import end_workers
+from inspector.wire.dialect import Dialect
+from inspector.wire.endpoints import dialect_of
 
 _CLOCK_SECONDS = 0.1
 
@@ -91,7 +93,7 @@ class Workspace(Screen[None]):
         yield SaveProblems()
         yield Panels(self.started)
         yield LiveDrawer()
-        yield Composer(self.new_id)
+        yield Composer(self.new_id, self._dialect)
         yield KeyBar(self.keymap.keys)
 
     def on_mount(self) -> None:
@@ -120,6 +122,10 @@ class Workspace(Screen[None]):
     def run_command(self, command: Command) -> None:
         if self.session is not None:
             self.run_worker(carry_out(self, self.session, command), group="commands")
+
+    def _dialect(self) -> Dialect:
+        """The dialect that is spoken with the agent by now."""
+        return dialect_of(self.session.endpoint if self.session is not None else None)
 
     def take(self, entry: Entry) -> None:
         self._frames.take(entry)

@@ -10,7 +10,7 @@ from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
 from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.card import check_card, check_placement
-from inspector.wire.endpoints import choose_endpoint, interfaces
+from inspector.wire.endpoints import card_rules, choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import list_at, object_at, parse_json, text_at
 from inspector.wire.schema import join
@@ -201,7 +201,7 @@ def _check(card: dict[str, Json], source_url: str) -> tuple[Finding, ...]:
     if endpoint is not None:
         return found + endpoint.findings
     text = "no JSON-RPC interface with an http or https URL; nothing can be sent"
-    return (*found, Finding(Severity.ERROR, "A2A 0.3 §5.6.1", "$.url", text))
+    return (*found, Finding(Severity.ERROR, card_rules(card).url, "$.url", text))
 
 
 class ChangeKind(StrEnum):

@@ -9,6 +9,7 @@ from inspector.core.decoding import UNKNOWN, Source, Spoken
 from inspector.core.entries import (
     Failed,
     FrameReceived,
+    OpeningRequest,
     Purpose,
     PushReceived,
     PushVerdict,
@@ -48,7 +49,7 @@ class Exchange:
     """
 
     id: int
-    request: RequestSent | PushReceived
+    request: OpeningRequest
     rpc_method: str | None
     spoken: Spoken = UNKNOWN
     response: ResponseStarted | None = None

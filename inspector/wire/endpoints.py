@@ -34,11 +34,6 @@ def dialect_of(endpoint: Endpoint | None) -> Dialect:
     return DIALECTS.get((endpoint.version, endpoint.binding), DEFAULT)
 
 
-def spoken_versions() -> tuple[str, ...]:
-    """The versions of A2A that are spoken here."""
-    return tuple(dict.fromkeys(version for version, _ in DIALECTS))
-
-
 def is_newer(card: Json) -> bool:
     """The card has the shape of A2A 1.0 alone; one of both generations is read as 0.3."""
     return isinstance(card, dict) and "supportedInterfaces" in card and "url" not in card

@@ -104,7 +104,7 @@ class RawBody(TextArea):
         return body if self.text == text else self.text.encode(errors="replace")
 
 
-def body_of(turn: Turn, id: str, message_id: str, dialect: Dialect = DEFAULT) -> bytes:
+def body_of(turn: Turn, id: str, message_id: str, dialect: Dialect) -> bytes:
     """Return the request body of `turn`, indented for reading."""
     if turn.raw is not None:
         return turn.raw
@@ -113,7 +113,7 @@ def body_of(turn: Turn, id: str, message_id: str, dialect: Dialect = DEFAULT) ->
     return json.dumps(parse_json(body).value, indent=2, ensure_ascii=False).encode()
 
 
-def follow_of(body: bytes, otherwise: FollowMode, dialect: Dialect = DEFAULT) -> FollowMode:
+def follow_of(body: bytes, otherwise: FollowMode, dialect: Dialect) -> FollowMode:
     """Return how a raw body is followed: by what it asks for, where it says so."""
     request = dialect.read_request(body)
     if request.method is None:
@@ -123,7 +123,7 @@ def follow_of(body: bytes, otherwise: FollowMode, dialect: Dialect = DEFAULT) ->
     return FollowMode.BLOCKING if otherwise is FollowMode.STREAM else otherwise
 
 
-def fields_of(body: bytes, dialect: Dialect = DEFAULT) -> Turn | None:
+def fields_of(body: bytes, dialect: Dialect) -> Turn | None:
     """Return the turn that `body` is, whatever its layout; None where fields cannot say it."""
     request = dialect.read_request(body)
     purposes = {Operation.SEND: Purpose.SEND, Operation.STREAM: Purpose.STREAM}
@@ -213,14 +213,18 @@ def _ask(turn: Turn) -> Json:
 
 
 class Composer(VerticalGroup):
-    """Holds the next turn. `waiting` says what is outstanding, in the border above the text."""
+    """Holds the next turn. `waiting` says what is outstanding, in the border above the text.
+
+    `dialect` is the one that is spoken with the agent by now.
+    """
 
     options: reactive[TurnOptions] = reactive(TurnOptions)
     offers: reactive[tuple[Offer, ...]] = reactive(())
     waiting: reactive[str] = reactive("")
 
-    def __init__(self, new_id: Callable[[], str]) -> None:
+    def __init__(self, new_id: Callable[[], str], dialect: Callable[[], Dialect]) -> None:
         super().__init__(id="compose")
+        self._dialect = dialect
         self.history = History()
         self.exchanges: Sequence[Exchange] = ()
         self._new_id = new_id
@@ -281,7 +285,7 @@ class Composer(VerticalGroup):
         """Return what is written: the number of an offered button stands for its payload."""
         headers = self.drawer.headers.texts()
         if self.is_raw:
-            follow = follow_of(self.raw.body, self.options.follow)
+            follow = follow_of(self.raw.body, self.options.follow, self._dialect())
             also = self.options.also
             return Turn("", follow=follow, also=also, headers=headers, raw=self.raw.body)
         text = self.prompt.text.strip()
@@ -342,7 +346,7 @@ class Composer(VerticalGroup):
     def open_raw(self, turn: Turn) -> None:
         """Show the whole body of `turn` as text, to be edited and sent byte for byte."""
         self._raw_message_id = turn.message_id or self._new_id()
-        self.raw.write(body_of(turn, self._new_id(), self._raw_message_id))
+        self.raw.write(body_of(turn, self._new_id(), self._raw_message_id, self._dialect()))
         self._is_drop_asked = False
         self.drawer.close()
         self.add_class("-raw")
@@ -360,7 +364,7 @@ class Composer(VerticalGroup):
 
         What they cannot hold is dropped when asked for a second time; undo there brings it back.
         """
-        turn = fields_of(self.raw.body)
+        turn = fields_of(self.raw.body, self._dialect())
         if turn is None:
             if self._is_drop_asked:
                 self.close_raw()
