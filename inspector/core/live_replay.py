@@ -16,7 +16,7 @@ from inspector.wire.states import is_terminal, parse_state
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecordedTurn:
     """A turn, or the cancelling of a task, and what its first reply named."""
 
     request: RequestSent
@@ -35,7 +35,7 @@ class Names:
 
 
 class LiveReplay:
-    """`run` replays after each `trigger`; one that comes during a replay begins it anew.
+    """`run` replays after each `trigger`; one that comes during a replay restarts it.
 
     An agent keeps a context whose task waits for the user: what a replay left waiting is cancelled
     when the next one begins, or by `tidy`.
@@ -83,7 +83,7 @@ class LiveReplay:
                 await self._session.run(CancelTask(names.tasks[one.task_id], names.context_id))
                 self._waiting.pop(names.context_id, None)
 
-    async def _send(self, said: Said, names: Names) -> Names:
+    async def _send(self, said: RecordedTurn, names: Names) -> Names:
         """Send one turn and learn what its task is called this time."""
         turn, names = again(said, names, self._new_id(), self._new_id())
         listener = _Listener(names.context_id)
@@ -106,7 +106,7 @@ class LiveReplay:
 
 
 class _Listener:
-    """Hears which task a context has, and its state."""
+    """Notes which task a context has, and its state."""
 
     def __init__(self, context_id: str) -> None:
         self.context_id = context_id
@@ -123,7 +123,7 @@ class _Listener:
         self.state = parse_state(result.state) if result.state is not None else self.state
 
 
-# A context of this name is a replay: that is how a reopened log still tells them apart.
+# A context of this name is a replay: a reopened log still distinguishes them by it.
 CONTEXT_PREFIX = "inspect-live-"
 ROUTING_HEADER = "x-a2a-context-id"
 
@@ -138,9 +138,9 @@ def is_of_replay(context_id: str | None, headers: Headers) -> bool:
     return _is_replayed(context_id)
 
 
-def conversation(entries: Iterable[Entry]) -> tuple[Said, ...]:
-    """What was said in the newest context that is no replay; turns without a result left out."""
-    said: dict[int, Said] = {}
+def conversation(entries: Iterable[Entry]) -> tuple[RecordedTurn, ...]:
+    """What was said in the newest context that is not a replay, turns without a result left out."""
+    said: dict[int, RecordedTurn] = {}
     for entry in entries:
         match entry:
             case RequestSent(purpose=Purpose.SEND | Purpose.STREAM | Purpose.CANCEL):
@@ -156,10 +156,10 @@ def conversation(entries: Iterable[Entry]) -> tuple[Said, ...]:
     return tuple(one for one in heard if one.context_id == turns[-1].context_id)
 
 
-def again(said: Said, names: Names, message_id: str, request_id: str) -> tuple[Turn, Names]:
+def again(said: RecordedTurn, names: Names, message_id: str, request_id: str) -> tuple[Turn, Names]:
     """The turn to send in place of `said`, and the names that later turns know its ids by.
 
-    All of the message stays but its ids, and nobody is told of the task by push.
+    All of the message stays but its ids; no notifications are asked for.
     """
     dialect = dialect_of(said.request.endpoint)
     message = read_sent(said.request).ask.message or Message()
@@ -183,13 +183,13 @@ def _is_replayed(context_id: str | None) -> bool:
     return context_id is not None and context_id.startswith(CONTEXT_PREFIX)
 
 
-def _read_request(request: RequestSent) -> Said:
+def _read_request(request: RequestSent) -> RecordedTurn:
     ask = read_sent(request).ask
     context_id = ask.message.context_id if ask.message is not None else None
-    return Said(request, context_id, ask.task_id)
+    return RecordedTurn(request, context_id, ask.task_id)
 
 
-def _take_reply(said: Said, frame: FrameReceived) -> Said:
+def _take_reply(said: RecordedTurn, frame: FrameReceived) -> RecordedTurn:
     if said.has_result or (result := spoken_in(said.request).decode(frame).result) is None:
         return said
     return replace(

@@ -1,6 +1,6 @@
-"""The push receiver of a session: takes notifications, judges them, answers and logs them.
+"""The push receiver of a session: takes notifications, verifies, answers and logs them.
 
-How a face uses it:
+How to use it:
 
     receiver = session.receiver
     await receiver.start(port=0)            # UsageError where the port is taken
@@ -28,7 +28,7 @@ from urllib.parse import urljoin
 from inspector.core.decoding import read_push
 from inspector.core.entries import FailureKind, Purpose, PushReceived, PushVerdict
 from inspector.core.exchanger import Exchanger, ignore
-from inspector.core.push_verification import PushJudge, Registration, Registrations
+from inspector.core.push_verification import PushVerifier, Registration, Registrations
 from inspector.errors import UsageError
 from inspector.net.events import (
     Headers,
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 RESENT_HEADER = "X-A2A-Inspect-Resent"
 BURST, PER_SECOND = 200, 50.0
-# Of requests that are turned away, so many get into the log: at once, a second, bytes of each
-STRANGERS, STRANGERS_PER_SECOND, MAX_LOGGED_BYTES = 50, 1.0, 4096
+# Of refused requests, so many get into the log: at once, a second, bytes of each
+MOST_REFUSED, REFUSED_PER_SECOND, MAX_LOGGED_BYTES = 50, 1.0, 4096
 
 _STATUSES = {
     PushVerdict.BAD_BODY: HTTPStatus.BAD_REQUEST,
@@ -61,7 +61,7 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """How verified notifications are mistreated: answered with `status`, late, never or cut off."""
+    """A fault in answering verified notifications: `status`, late, never, or a cut connection."""
 
     status: int | None = None
     delay_seconds: float = 0.0
@@ -108,7 +108,7 @@ class ReceiverOptions:
         return self.interface in UNSPECIFIED
 
     def url(self, port: int) -> str:
-        """What agents are given; all interfaces are told as loopback without a public URL."""
+        """What agents are given; all interfaces are given as loopback without a public URL."""
         if self.public_url is not None:
             return self.public_url
         host = "127.0.0.1" if self.takes_addresses else self.interface
@@ -120,7 +120,7 @@ class ReceiverOptions:
         return "https" if self.certificate else "http"
 
 
-class KeptPushes:
+class RecentPushes:
     """The newest, by exchange, as far as they fit."""
 
     def __init__(self) -> None:
@@ -160,14 +160,14 @@ class Receiver:
         self._exchanger = exchanger
         self._clock = clock
         self._registrations = Registrations()
-        self._kept = KeptPushes()
+        self._kept = RecentPushes()
         self._pseudonym = f"a2a-inspect-{token_hex(8)}"
-        self._make_judge = partial(PushJudge, self._registrations, fetch_keys, now)
-        self._judge = self._make_judge(None)
+        self._make_verifier = partial(PushVerifier, self._registrations, fetch_keys, now)
+        self._verifier = self._make_verifier(None)
         self._server: HttpReceiver | None = None
         self._forwarder: Forwarder | None = None
         self._forward_url: str | None = None
-        self._strangers = Allowance(STRANGERS, STRANGERS_PER_SECOND, clock)
+        self._unverified = Allowance(MOST_REFUSED, REFUSED_PER_SECOND, clock)
 
     @property
     def is_open(self) -> bool:
@@ -178,7 +178,7 @@ class Receiver:
         """Where verified notifications are forwarded, from the next one on.
 
         Raises:
-            UsageError: it is no http or https URL, or leads back to this receiver.
+            UsageError: it is not an http or https URL, or leads back to this receiver.
         """
         return self._forward_url
 
@@ -200,7 +200,7 @@ class Receiver:
 
         await self.stop()
         options = self.options = options or self.options
-        self._judge = self._make_judge(options.jwks_url)
+        self._verifier = self._make_verifier(options.jwks_url)
         gate = Gate(
             options.hosts,
             Allowance(BURST, PER_SECOND, self._clock),
@@ -255,37 +255,37 @@ class Receiver:
             return True
         marked = (*push.headers, (RESENT_HEADER, str(exchange)))
         again = replace(push, headers=marked)
-        judgement = await self._judge.judge(push)
-        if judgement.verdict is PushVerdict.ACCEPTED:
-            self._accept(again, judgement.registration, HTTPStatus.OK)
+        verification = await self._verifier.verify(push)
+        if verification.verdict is PushVerdict.ACCEPTED:
+            self._accept(again, verification.registration, HTTPStatus.OK)
         else:
-            self._turn_away(again, judgement.verdict, _STATUSES[judgement.verdict], "")
+            self._refuse(again, verification.verdict, _STATUSES[verification.verdict], "")
         return True
 
     async def _handle(self, incoming: Incoming) -> Answer:
-        """What every request of the server comes to."""
+        """Verify, log and answer one request."""
         push = Outgoing(
             incoming.method,
-            self._called(incoming),
+            self._url_of(incoming),
             incoming.headers,
             incoming.body,
             self.endpoint,
         )
         if (refusal := incoming.refusal) is not None:
-            return self._turn_away(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
-        judgement = await self._judge.judge(push)
-        verdict = judgement.verdict
+            return self._refuse(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
+        verification = await self._verifier.verify(push)
+        verdict = verification.verdict
         if verdict is not PushVerdict.ACCEPTED:
-            return self._turn_away(push, verdict, _STATUSES[verdict], judgement.reason)
+            return self._refuse(push, verdict, _STATUSES[verdict], verification.reason)
         answer = self.injection.answer()
-        self._accept(push, judgement.registration, answer.status)
+        self._accept(push, verification.registration, answer.status)
         if self._forward_url is not None and not has_passed(push.headers, self._pseudonym):
             self._forward(push, self._forward_url)
         return answer
 
-    def _turn_away(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
-        """Log it as far as it fits: what nobody asked for must not fill the log."""
-        if self._strangers.take():
+    def _refuse(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
+        """Log the start of it: notifications that nobody asked for must not fill the log."""
+        if self._unverified.take():
             cut = replace(push, body=push.body[:MAX_LOGGED_BYTES])
             self._exchanger.receive(cut, verdict, status)
         return Answer(status, text=f"{reason}\n")
@@ -293,7 +293,7 @@ class Receiver:
     def _accept(
         self, push: Outgoing, registration: Registration | None, status: int | None
     ) -> None:
-        """Log the notification, and tell who waits for it."""
+        """Log the notification and pass it to whoever waits for it."""
         entry = self._exchanger.receive(push, PushVerdict.ACCEPTED, status)
         self._kept.keep(entry.exchange, push)
         if registration is not None:
@@ -309,8 +309,8 @@ class Receiver:
         headers = forwarded_headers(push.headers, self._pseudonym)
         self._forwarder.put(Outgoing(push.method, url, headers, push.body))
 
-    def _called(self, incoming: Incoming) -> str:
-        """The URL that the request was for, as far as it can be told."""
+    def _url_of(self, incoming: Incoming) -> str:
+        """The URL that the request was for, as far as its headers say."""
         host = find_header(incoming.headers, "host") or ""
         url = f"{self.options.scheme}://{host}{incoming.target}"
         return url if split_url(url) else urljoin(self.url, "/")

@@ -1,6 +1,6 @@
 """Which notifications are expected: a secret token for each turn, and the task it turned out to be.
 
-The judgement of a notification is here; nothing of it depends on when or how it came.
+The verification of a notification is here; nothing of it depends on when or how it came.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "X-A2A-Notification-Token"
 MAX_REGISTRATIONS = 1000
-MAX_STRANGE_BYTES = 64 * 1024
+MAX_UNVERIFIED_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Verification:
     """`registration` is that of the token, where a known one came."""
 
     verdict: PushVerdict
@@ -62,28 +62,32 @@ class Registrations:
         self._by_age.append(registration)
         del self._by_age[:-MAX_REGISTRATIONS]
 
-    def judge(self, token: str | None, body: bytes, dialect: Dialect = DEFAULT) -> Judgement:
+    def verify(self, token: str | None, body: bytes, dialect: Dialect = DEFAULT) -> Verification:
         """What to make of a notification that came with `token`.
 
         A wrong token is forged whatever the body; none at all is forged for a task that is known,
-        and a stranger's otherwise.
+        and of an unknown task otherwise.
         """
         registration = self._find(token) if token is not None else None
         if token is not None and registration is None:
-            return Judgement(PushVerdict.FORGED, f"{TOKEN_HEADER} is not the one registered")
-        # a stranger's megabytes are not worth the time of reading them
-        notification = dialect.read_notification(body if registration else body[:MAX_STRANGE_BYTES])
+            return Verification(PushVerdict.FORGED, f"{TOKEN_HEADER} is not the one registered")
+        # megabytes without a known token are not worth the time of reading them
+        notification = dialect.read_notification(
+            body if registration else body[:MAX_UNVERIFIED_BYTES]
+        )
         result = notification.result
         if result is None or result.task_id is None:
-            return Judgement(PushVerdict.BAD_BODY, notification.problem, registration)
+            return Verification(PushVerdict.BAD_BODY, notification.problem, registration)
         if registration is None:
             if any(one.is_for_any or one.task_id == result.task_id for one in self._by_age):
-                return Judgement(PushVerdict.FORGED, f"there is no {TOKEN_HEADER}")
-            return Judgement(PushVerdict.UNKNOWN_TASK, "nobody asked for news of this task")
+                return Verification(PushVerdict.FORGED, f"there is no {TOKEN_HEADER}")
+            return Verification(
+                PushVerdict.UNKNOWN_TASK, "nobody asked for notifications of this task"
+            )
         if not registration.is_for_any and registration.task_id not in (None, result.task_id):
             reason = "the token belongs to another task"
-            return Judgement(PushVerdict.UNKNOWN_TASK, reason, registration)
-        return Judgement(PushVerdict.ACCEPTED, registration=registration)
+            return Verification(PushVerdict.UNKNOWN_TASK, reason, registration)
+        return Verification(PushVerdict.ACCEPTED, registration=registration)
 
     def _find(self, token: str) -> Registration | None:
         """The registration of `token`; every one is compared, each in constant time."""
@@ -95,7 +99,7 @@ class Registrations:
         return found
 
 
-class PushJudge:
+class PushVerifier:
     """`fetch_keys` gets the agent's keys, from the URL given or where agents usually have them."""
 
     def __init__(
@@ -109,17 +113,17 @@ class PushJudge:
         self._registrations = registrations
         self._signatures = Signatures(lambda: fetch_keys(jwks_url), now)
 
-    async def judge(self, push: Outgoing) -> Judgement:
+    async def verify(self, push: Outgoing) -> Verification:
         token = find_header(push.headers, TOKEN_HEADER)
-        judgement = self._registrations.judge(token, push.body, dialect_of(push.endpoint))
-        if judgement.verdict is PushVerdict.ACCEPTED:
+        verification = self._registrations.verify(token, push.body, dialect_of(push.endpoint))
+        if verification.verdict is PushVerdict.ACCEPTED:
             problem = await self._problem_of_signature(push)
             if problem:
-                return Judgement(PushVerdict.FORGED, problem, judgement.registration)
-        return judgement
+                return Verification(PushVerdict.FORGED, problem, verification.registration)
+        return verification
 
     async def _problem_of_signature(self, push: Outgoing) -> str:
-        """A JWT must hold where keys can be had; where the user named keys, it must be there."""
+        """Verify a JWT if keys are available; one must be there if the user named keys."""
         is_must = self._jwks_url is not None
         token = bearer_jwt(find_header(push.headers, "Authorization"))
         if token is None:

@@ -1,4 +1,4 @@
-"""The agent's card as a reader wants it: who it is, what it can, what is odd about it."""
+"""The agent's card for a reader: who it is, what it can do, what is wrong with it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -83,7 +83,7 @@ EMPTY = CardFold()
 
 
 def step(view: CardFold, read: Read) -> CardFold:
-    """Take a card from the reply to its request; anything that is no JSON object is left out."""
+    """Take a card from the reply to its request; anything that is not a JSON object is left out."""
     match read:
         case Asked(entry, call):
             if call.purpose not in (Purpose.CARD, Purpose.KEYS):
@@ -185,7 +185,7 @@ def _skill(skill: Json) -> SkillRow:
 
 
 def _scheme(name: str, scheme: Json) -> str:
-    """`name: type` and what else tells it apart, such as `bearer` or where a key goes."""
+    """`name: type` and what distinguishes it, such as `bearer` or where a key goes."""
     fields = ("type", "scheme", "bearerFormat", "in", "name", "openIdConnectUrl")
     return f"{name}: {' '.join(text for one in fields if (text := text_at(scheme, one)))}"
 
@@ -195,7 +195,7 @@ def _texts(value: Json, name: str) -> tuple[str, ...]:
 
 
 def _check(card: dict[str, Json], source_url: str) -> tuple[Finding, ...]:
-    """What is wrong with the card itself, then what is odd about where it leads."""
+    """What is wrong with the card itself, then with where it leads."""
     found = check_card(card) + check_placement(card, source_url)
     endpoint = choose_endpoint(card, source_url)
     if endpoint is not None:
@@ -223,7 +223,7 @@ class CardChange:
 def card_changes(before: Json, after: Json, path: str = "$") -> tuple[CardChange, ...]:
     """Every difference, in the order of `after`, what is gone behind it.
 
-    Where all elements of both lists have ids their order says nothing, as with skills.
+    Where all elements of both lists have ids, as skills do, their order does not matter.
     """
     return tuple(_compare(before, after, path))
 

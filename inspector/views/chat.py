@@ -17,7 +17,7 @@ from inspector.wire.slots import read_slots, strip_markers
 from inspector.wire.states import is_resting
 
 # Rasa's base channel prints a button so (server.md OUT-2a); the payload may be missing.
-# More lines than this at a text's end are no row of buttons.
+# More lines than this at a text's end are not a row of buttons.
 MAX_OFFERS = 50
 _OFFER = re.compile(r"([0-9]{1,3}): (.*?)(?: \((.*)\))?")
 
@@ -56,7 +56,7 @@ class Chat:
     """`said` in order; `running` are the exchanges under way, `streamed` their artifacts' text.
 
     `told` knows what each task has said, and `turns` how often it was spoken to, so that
-    what several lanes bring is said once, and what is said again in a later turn is said again.
+    what several channels bring is said once, and what is said again in a later turn is said again.
     """
 
     said: Series[ChatMessage] = field(default_factory=Series[ChatMessage])

@@ -72,7 +72,7 @@ class ArtifactRow:
         return tuple(part for source in self.sources for part in self._parts_in(source))
 
     def other_parts(self, most: int) -> tuple[Part, ...]:
-        """The first parts that are no text."""
+        """The first parts that are not text."""
         parts = (part for source in self.others for part in self._parts_in(source))
         return tuple(islice((part for part in parts if part.text is None), most))
 
@@ -134,7 +134,7 @@ class TurnData:
 
     `seq` names the newest entry; `told` holds the DataParts that count and `told_slots` those with
     slots; `before` held the slots of the context before the turn. `is_continued`: the
-    conversation was under way before the log began, so a missing `before` says nothing.
+    conversation was under way before the log began, so a missing `before` means nothing.
     """
 
     seq: int
@@ -335,7 +335,7 @@ def take(
 ) -> Artifacts:
     """`artifacts` with those of `result` begun, grown or replaced.
 
-    What an open exchange is bringing chunk by chunk, no other lane tells better.
+    An open exchange that brings an artifact chunk by chunk has precedence over other channels.
     """
     for chunk in result.artifacts:
         place = artifacts.places.get(chunk.artifact_id)
@@ -356,7 +356,7 @@ def _next(
     before: ArtifactRow, chunk: ArtifactChunk, source: Source, channel: Channel
 ) -> ArtifactRow:
     if chunk.is_append:
-        # a chunk that two lanes bring is one chunk
+        # a chunk that two channels bring is one chunk
         is_twin = channel is not before.channel and Channel.PUSH in (channel, before.channel)
         return before if is_twin else _grow(before, chunk, source)
     row = _grow(_begin(chunk, source, channel), chunk, source)
@@ -388,7 +388,7 @@ def compare(
 ) -> tuple[SlotRow, ...]:
     """The slots of `after` in their order, then those that only `before` had, as cleared.
 
-    `before` is None where nobody saw what the turn before had told: then nothing is a change.
+    `before` is None if the slots of the turn before are unknown: then nothing is a change.
     """
     if before is None:
         before = after

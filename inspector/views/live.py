@@ -20,7 +20,7 @@ class ComparedTurn:
 class LiveView:
     """`runs` are the contexts of the replays of the conversation `context_id`, oldest first.
 
-    `under_way` holds the exchanges of replays that are not over.
+    `under_way` are the exchanges of replays that are not over.
     """
 
     outcomes: Outcomes = outcomes.EMPTY

@@ -178,7 +178,7 @@ def _keep_trace(view: MockView, trace: Trace) -> MockView:
 
 
 def _happen(view: MockView, kind: str, value: Json) -> MockView:
-    """What the event stream tells."""
+    """What the event stream reports."""
     match kind:
         case "reload":
             reload = mock_admin.read_reload(value)

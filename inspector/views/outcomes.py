@@ -67,7 +67,7 @@ EMPTY = Outcomes()
 
 
 def step(view: Outcomes, read: Read) -> Outcomes:
-    """Take what `read` tells of a turn."""
+    """Take what `read` reports of a turn."""
     match read:
         case Asked(call=call) if call.purpose in STARTS_TASK:
             return _begin(view, read)
@@ -166,7 +166,7 @@ class Change:
 
 
 def compare(old: Outcome, new: Outcome) -> tuple[Change, ...]:
-    """What is other in `new`, ids and times masked; nothing while it is not over."""
+    """What changed in `new`, ids and times masked; nothing while it is not over."""
     if not new.is_over:
         return ()
     if old.problem or new.problem:
@@ -227,7 +227,7 @@ def turns_of(entries: Sequence[Entry]) -> tuple[Outcome, ...]:
 def compare_sessions(
     before: Sequence[Outcome], after: Sequence[Outcome]
 ) -> tuple[ComparedTurns, ...]:
-    """Turn by turn what is other in `after`; ids and times are masked."""
+    """Turn by turn what changed in `after`; ids and times are masked."""
     return tuple(
         ComparedTurns(old, new, _changes(old, new)) for old, new in zip_longest(before, after)
     )

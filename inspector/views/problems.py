@@ -1,4 +1,4 @@
-"""Why an exchange brought no answer, told so that somebody can act on it (inspector.md CLI-5)."""
+"""Why an exchange brought no answer, in words that somebody can act on (inspector.md CLI-5)."""
 
 import re
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RefusalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuthRefusal:
-    """`cause` and `hint` as a problem tells them."""
+    """`cause` and `hint` as a problem reports them."""
 
     kind: RefusalKind
     cause: str
@@ -104,14 +104,8 @@ _KINDS: dict[FailureKind, ProblemKind] = {
 
 def _of_failure(exchange: Exchange, failure: Failed) -> Problem:
     remedy = remedy_of_failure(exchange, failure.kind)
-    return Problem(
-        kind=_KINDS[failure.kind],
-        what=f"{exchange.request.method} {exchange.request.url}: {failure.message}",
-        outstanding=_outstanding(exchange),
-        last_seen=_last_seen(exchange),
-        cause=remedy.cause,
-        hint=remedy.hint,
-    )
+    what = f"{exchange.request.method} {exchange.request.url}: {failure.message}"
+    return _problem(exchange, _KINDS[failure.kind], what, remedy)
 
 
 def _of_card(exchange: Exchange) -> Problem | None:
@@ -127,13 +121,15 @@ def _of_card(exchange: Exchange) -> Problem | None:
 
 
 def _no_card(exchange: Exchange, what: str) -> Problem:
-    return Problem(
-        kind=ProblemKind.NOT_A2A,
-        what=what,
-        outstanding="",
-        last_seen=_last_seen(exchange),
-        cause="an A2A agent publishes a card; this server is something else, or keeps it elsewhere",
-        hint="name the card's own URL or a card file as the target",
+    return _problem(
+        exchange,
+        ProblemKind.NOT_A2A,
+        what,
+        Remedy(
+            "an A2A agent publishes a card; this server is something else, or keeps it elsewhere",
+            "name the card's own URL or a card file as the target",
+        ),
+        is_outstanding=False,
     )
 
 
@@ -143,14 +139,8 @@ def _of_error(exchange: Exchange, error: AgentError) -> Problem:
         or remedy_of_status(_status(exchange) or 0)
         or remedy_of_error(exchange, error.reason)
     )
-    return Problem(
-        kind=ProblemKind.REFUSED,
-        what=f"the agent answers with error {error.code}: {error.message}",
-        outstanding=_outstanding(exchange),
-        last_seen=_last_seen(exchange),
-        cause=remedy.cause,
-        hint=remedy.hint,
-    )
+    what = f"the agent answers with error {error.code}: {error.message}"
+    return _problem(exchange, ProblemKind.REFUSED, what, remedy)
 
 
 def _of_status(exchange: Exchange, status: int) -> Problem:
@@ -158,18 +148,13 @@ def _of_status(exchange: Exchange, status: int) -> Problem:
     if known is None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         known = Remedy("the agent, or a proxy before it, has failed", "look at the agent's log")
     remedy = known or _of_redirect(exchange, status)
-    return Problem(
-        kind=ProblemKind.NOT_A2A if known is None else ProblemKind.REFUSED,
-        what=f"{exchange.request.method} {exchange.request.url} answers HTTP {status}",
-        outstanding=_outstanding(exchange),
-        last_seen=_last_seen(exchange),
-        cause=remedy.cause,
-        hint=remedy.hint,
-    )
+    what = f"{exchange.request.method} {exchange.request.url} answers HTTP {status}"
+    kind = ProblemKind.NOT_A2A if known is None else ProblemKind.REFUSED
+    return _problem(exchange, kind, what, remedy)
 
 
 def _of_redirect(exchange: Exchange, status: int) -> Remedy:
-    """A redirect that was not followed; another status that A2A does not know says nothing."""
+    """A redirect that was not followed; a status that A2A does not know explains nothing."""
     if status >= HTTPStatus.BAD_REQUEST:
         return Remedy("", "")
     location = header(exchange.response, "location") if exchange.response else ""
@@ -186,34 +171,38 @@ def _of_refusal(exchange: Exchange) -> Remedy | None:
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
     binding = exchange.spoken.dialect.binding
-    return Problem(
-        kind=ProblemKind.NOT_A2A,
-        what=f"{exchange.request.url} answers, but not in {binding.label}: {problem}",
-        outstanding=_outstanding(exchange),
-        last_seen=_last_seen(exchange),
-        cause="the card's url leads to something that is no A2A agent",
-        hint="a2a-inspect card TARGET shows the url",
+    what = f"{exchange.request.url} answers, but not in {binding.label}: {problem}"
+    remedy = Remedy(
+        "the card's url leads to something that is not an A2A agent",
+        "a2a-inspect card TARGET shows the url",
     )
+    return _problem(exchange, ProblemKind.NOT_A2A, what, remedy)
 
 
 def _of_wrong_answer(exchange: Exchange, reply: Reply, found: str) -> Problem:
-    """It is a reply, but what it holds is no answer to what was asked."""
-    return Problem(
-        kind=ProblemKind.NOT_A2A,
-        what=f"{exchange.request.url} answers {exchange.rpc_method} with {found}",
-        outstanding="",
-        last_seen=_last_seen(exchange),
-        cause=exchange.spoken.dialect.cause_of_wrong_answer(reply),
-        hint="--json shows the whole reply, a2a-inspect card TARGET --validate what it offers",
+    """It is a reply, but what it holds does not answer what was asked."""
+    what = f"{exchange.request.url} answers {exchange.rpc_method} with {found}"
+    remedy = Remedy(
+        exchange.spoken.dialect.cause_of_wrong_answer(reply),
+        "--json shows the whole reply, a2a-inspect card TARGET --validate what it offers",
     )
+    return _problem(exchange, ProblemKind.NOT_A2A, what, remedy, is_outstanding=False)
 
 
 def _of_early_end(exchange: Exchange) -> Problem:
     remedy = remedy_of_early_end(exchange)
+    return _problem(
+        exchange, ProblemKind.NOT_A2A, "the stream ended without a final update", remedy
+    )
+
+
+def _problem(
+    exchange: Exchange, kind: ProblemKind, what: str, remedy: Remedy, *, is_outstanding: bool = True
+) -> Problem:
     return Problem(
-        kind=ProblemKind.NOT_A2A,
-        what="the stream ended without a final update",
-        outstanding=_outstanding(exchange),
+        kind=kind,
+        what=what,
+        outstanding=_outstanding(exchange) if is_outstanding else "",
         last_seen=_last_seen(exchange),
         cause=remedy.cause,
         hint=remedy.hint,
@@ -319,7 +308,7 @@ def _way_to_the_task(exchange: Exchange) -> str:
         return ""
     if task is None:
         is_sent = exchange.spoken.operation is Operation.SEND
-        return "--stream or --no-blocking tells the task's id at once" if is_sent else ""
+        return "--stream or --no-blocking shows the task's id at once" if is_sent else ""
     if exchange.is_stream:
         return f"a2a-inspect tasks resubscribe TARGET {task} goes on, tasks get shows where it is"
     return f"a2a-inspect tasks get TARGET {task} shows where it is"
@@ -331,7 +320,7 @@ def _curl(exchange: Exchange) -> str:
 
 _ERRORS: dict[ErrorReason, tuple[str, str]] = {
     ErrorReason.PARSE_ERROR: (
-        "the body is no JSON for the agent",
+        "the agent cannot read the body as JSON",
         "look at what went out: a2a-inspect sessions export last --format curl",
     ),
     ErrorReason.METHOD_NOT_FOUND: (
@@ -441,7 +430,7 @@ def _forbidden(shown: Shown | None, said: str) -> AuthRefusal:
 
 
 def _shown(exchange: Exchange) -> Shown | None:
-    """What the request showed; of several masked headers, the one that tells most."""
+    """What the request showed; of several masked headers, the one that says most."""
     found = [shown for value in _masked(exchange) if (shown := read_mask(value))]
     return max(found, key=list(Shown).index, default=None)
 

@@ -1,4 +1,4 @@
-"""The timeline: per task its states in order, with times, channels and what was odd."""
+"""The timeline: per task its states in order, with times, channels and findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ class Update:
 
     `kind` is a ResultKind, the wire's own word where it is none, or error. `state` is None where
     the update carries none. `attempts` counts the
-    polls that told just this, the last of them at `last_ms`.
+    polls with just this answer, the last of them at `last_ms`.
     """
 
     exchange: int
@@ -61,8 +61,8 @@ class LastPoll:
 class TaskRow:
     """A turn and its task; `task_id` is None until the agent has named one.
 
-    `elapsed_ms` is None while the exchange that started it is under way. `lanes` are the
-    channels by which its updates came.
+    `elapsed_ms` is None while the exchange that started it is under way. `channels` are those
+    by which its updates came.
     """
 
     exchange: int
@@ -74,7 +74,7 @@ class TaskRow:
     updates: Series[Update]
     state: str | None
     elapsed_ms: float | None
-    lanes: frozenset[Channel] = frozenset()
+    channels: frozenset[Channel] = frozenset()
     last_poll: LastPoll | None = None
 
 
@@ -95,7 +95,7 @@ EMPTY = Timeline()
 
 
 def step(view: Timeline, read: Read) -> Timeline:
-    """Add what `read` tells to the row of its task."""
+    """Add what `read` reports to the row of its task."""
     if isinstance(read, Pushed):
         return _take_push(view, read)
     if read.call.is_aside:
@@ -289,7 +289,7 @@ def _add_update(view: Timeline, place: int, update: Update, dialect: Dialect) ->
 
 
 def with_poll(row: TaskRow, update: Update, reply: Reply, sections: Sections) -> TaskRow:
-    """A poll that tells what the one before told counts as another attempt at it."""
+    """A poll with the answer of the one before counts as another attempt."""
     content = reply.envelope
     if isinstance(content, dict):
         content = {key: value for key, value in content.items() if key != "id"}
@@ -315,7 +315,9 @@ def with_update(row: TaskRow, update: Update, sections: Sections) -> TaskRow:
     return replace(
         row,
         updates=row.updates.append(update),
-        lanes=row.lanes if update.channel in row.lanes else row.lanes | {update.channel},
+        channels=row.channels
+        if update.channel in row.channels
+        else row.channels | {update.channel},
     )
 
 

@@ -29,11 +29,11 @@ from inspector.wire.json_values import Json, at, list_at, parse_json, text_at
 
 
 class BadRecording(ValueError):
-    """A line that is no entry; `line` counts from 1."""
+    """A line that is not an entry; `line` counts from 1."""
 
     def __init__(self, line: int) -> None:
         self.line = line
-        super().__init__(f"line {line} of the recording is no entry")
+        super().__init__(f"line {line} of the recording is not an entry")
 
 
 def encode_entry(entry: Entry) -> str:
@@ -224,7 +224,7 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A file as read. `unreadable` are line numbers; `torn_bytes` at its end are no whole line."""
+    """A file as read. `unreadable` are line numbers; its last `torn_bytes` are not a line."""
 
     path: Path
     header: SessionHeader
@@ -266,7 +266,7 @@ def read_header(path: Path) -> SessionHeader:
     """Read the first line alone.
 
     Raises:
-        UsageError: the file cannot be read, or is no session of a format known here.
+        UsageError: the file cannot be read, or is not a session of a known format.
     """
     try:
         with path.open("rb") as lines:
@@ -276,7 +276,7 @@ def read_header(path: Path) -> SessionHeader:
 
 
 def read_session(path: Path) -> SavedSession:
-    """Read a whole session, leaving out what is no entry.
+    """Read a whole session, leaving out what is not an entry.
 
     Raises:
         UsageError: as `read_header` does.
@@ -338,7 +338,7 @@ def _decode_header(path: Path, line: bytes) -> SessionHeader:
     except (ValueError, OverflowError) as error:
         found = repr(line[:SHOWN_BYTES].decode(errors="replace")) if line else "nothing"
         raise UsageError(
-            f'{path}:1: this is no saved session: expected {{"session": {FORMAT}, …}}, '
+            f'{path}:1: this is not a saved session: expected {{"session": {FORMAT}, …}}, '
             f"found {found}",
             "a2a-inspect sessions list shows those that are; sessions export writes them to files",
         ) from error

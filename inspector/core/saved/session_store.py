@@ -1,4 +1,4 @@
-"""The folder of saved sessions: how one is begun, found again, named, thrown away."""
+"""The folder of saved sessions: recording, finding, naming, summarizing and deleting them."""
 
 import asyncio
 import os
@@ -413,7 +413,7 @@ def summarize(path: Path) -> SessionSummary:
     """Read a session for a list; lines that cannot be read are left out.
 
     Raises:
-        UsageError: the file cannot be read, or is no session.
+        UsageError: the file cannot be read, or is not a session.
     """
     header = read_header(path)
     try:

@@ -26,8 +26,8 @@ from inspector.core.exchanger import Exchanger
 from inspector.core.push_receiver import (
     BURST,
     MAX_LOGGED_BYTES,
+    MOST_REFUSED,
     RESENT_HEADER,
-    STRANGERS,
     Injection,
     Receiver,
     ReceiverOptions,
@@ -265,7 +265,7 @@ async def test_what_is_turned_away_does_not_fill_the_log() -> None:
         forged = [await setting.post(body, X_A2A_Notification_Token="x") for _ in range(BURST)]
         flood = [await setting.post() for _ in range(20)]
     assert (set(forged), set(flood)) == ({401}, {429})
-    assert [one.verdict for one in setting.pushes] == [PushVerdict.FORGED] * STRANGERS
+    assert [one.verdict for one in setting.pushes] == [PushVerdict.FORGED] * MOST_REFUSED
     assert {len(one.body) for one in setting.pushes} == {MAX_LOGGED_BYTES}
 
 

@@ -13,7 +13,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from inspector.core.entries import PushVerdict
 from inspector.core.push_verification import (
     MAX_REGISTRATIONS,
-    MAX_STRANGE_BYTES,
+    MAX_UNVERIFIED_BYTES,
     Registration,
     Registrations,
     Signatures,
@@ -52,21 +52,21 @@ def registrations(
     ],
 )
 def test_the_verdict(token: str | None, body: bytes, verdict: PushVerdict) -> None:
-    judgement = registrations("right", "other").judge(token, body)
-    assert judgement.verdict is verdict
-    assert bool(judgement.reason) is (verdict is not PushVerdict.ACCEPTED)
+    verification = registrations("right", "other").verify(token, body)
+    assert verification.verdict is verdict
+    assert bool(verification.reason) is (verdict is not PushVerdict.ACCEPTED)
 
 
 def test_a_new_token_is_for_any_task() -> None:
     fresh = registrations("right", task_id=None)
-    assert fresh.judge("right", BODY).verdict is PushVerdict.ACCEPTED
-    assert fresh.judge(None, BODY).verdict is PushVerdict.UNKNOWN_TASK
+    assert fresh.verify("right", BODY).verdict is PushVerdict.ACCEPTED
+    assert fresh.verify(None, BODY).verdict is PushVerdict.UNKNOWN_TASK
 
 
 def test_where_any_task_is_expected_a_token_must_come() -> None:
     listening = registrations("right", task_id="another", is_for_any=True)
-    assert listening.judge("right", BODY).verdict is PushVerdict.ACCEPTED
-    assert listening.judge(None, BODY).verdict is PushVerdict.FORGED
+    assert listening.verify("right", BODY).verdict is PushVerdict.ACCEPTED
+    assert listening.verify(None, BODY).verdict is PushVerdict.FORGED
 
 
 @pytest.mark.req("PUSHRX-1")
@@ -81,21 +81,21 @@ def test_where_any_task_is_expected_a_token_must_come() -> None:
     ],
 )
 def test_both_versions_are_read(body: object) -> None:
-    judgement = registrations("right").judge("right", json.dumps(body).encode())
-    assert judgement.verdict is PushVerdict.ACCEPTED
+    verification = registrations("right").verify("right", json.dumps(body).encode())
+    assert verification.verdict is PushVerdict.ACCEPTED
 
 
 @pytest.mark.req("PUSHRX-3")
 def test_megabytes_without_a_token_are_not_read() -> None:
-    large = BODY + b" " * MAX_STRANGE_BYTES + b"!"
-    assert registrations("right").judge(None, large).verdict is PushVerdict.FORGED
-    assert registrations("right").judge("right", large).verdict is PushVerdict.BAD_BODY
+    large = BODY + b" " * MAX_UNVERIFIED_BYTES + b"!"
+    assert registrations("right").verify(None, large).verdict is PushVerdict.FORGED
+    assert registrations("right").verify("right", large).verdict is PushVerdict.BAD_BODY
 
 
 def test_the_oldest_is_forgotten_at_last() -> None:
     many = registrations(*(f"token-{number}" for number in range(MAX_REGISTRATIONS + 1)))
-    assert many.judge("token-0", BODY).verdict is PushVerdict.FORGED
-    assert many.judge("token-1", BODY).verdict is PushVerdict.ACCEPTED
+    assert many.verify("token-0", BODY).verdict is PushVerdict.FORGED
+    assert many.verify("token-1", BODY).verdict is PushVerdict.ACCEPTED
 
 
 def test_a_token_is_not_shown() -> None:

@@ -167,7 +167,7 @@ def test_file_that_is_no_session_does_not_hide_the_others(
     assert main(["sessions", "list", "--json"]) == 0
     captured = capsys.readouterr()
     assert len(captured.out.splitlines()) == 1
-    assert "broken.jsonl:1: this is no saved session" in captured.err
+    assert "broken.jsonl:1: this is not a saved session" in captured.err
 
 
 @pytest.mark.req("SESS-1")

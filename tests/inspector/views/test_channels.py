@@ -69,7 +69,7 @@ def test_four_lanes_are_one_row_with_one_truth(script: "Script") -> None:
         ("sse", "completed"),
         ("poll", "completed"),
     ]
-    assert row.lanes == set(Channel)
+    assert row.channels == set(Channel)
     assert row.state == "completed"
     assert findings(script) == []
     assert [one.text for one in views.chat.said] == ["pay", "Done."]

@@ -64,7 +64,7 @@ def test_the_last_thing_seen_is_told(script: "Script") -> None:
 @pytest.mark.parametrize(
     ("code", "status", "cause"),
     [
-        (-32700, 200, "no JSON for the agent"),
+        (-32700, 200, "cannot read the body as JSON"),
         (-32601, 200, "another protocol version"),
         (-32001, 200, "has forgotten it"),
         (-32002, 200, "already ended"),

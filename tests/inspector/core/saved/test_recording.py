@@ -137,11 +137,11 @@ def test_unreadable_line_is_told_and_the_rest_read(path: Path) -> None:
 @pytest.mark.parametrize(
     ("first_line", "told"),
     [
-        (b"", "log.jsonl:1: this is no saved session: expected .*, found nothing"),
-        (b'{"session": 1}', "this is no saved session"),
+        (b"", "log.jsonl:1: this is not a saved session: expected .*, found nothing"),
+        (b'{"session": 1}', "this is not a saved session"),
         (
             b'{"session": 1, "id": "1", "target": "t", "started": "soon", "product": ""}',
-            "this is no saved session",
+            "this is not a saved session",
         ),
         (b'{"session": 2}', "format 2 is newer than this a2a-inspect, which reads 1"),
     ],
