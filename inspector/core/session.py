@@ -8,9 +8,8 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urljoin
 
-from inspector.core.card_keys import fetch_card_keys, read_file
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
-from inspector.core.entries import Entry, Headers, Log, Purpose
+from inspector.core.entries import Entry, FailureKind, Headers, Log, Purpose
 from inspector.core.exchanger import Exchanger, Limits, ignore
 from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
@@ -18,10 +17,11 @@ from inspector.core.push_verification import WELL_KNOWN_KEYS
 from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON, AgentRequest, request_of
 from inspector.core.target import Target
-from inspector.net.events import Outgoing, Transport
+from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
 from inspector.wire.dialect import Endpoint
 from inspector.wire.endpoints import choose_endpoint, dialect_of
-from inspector.wire.json_values import Json, parse_json
+from inspector.wire.json_values import Json, list_at, parse_json
+from inspector.wire.signatures import key_urls
 from inspector.wire.urls import is_same_origin
 
 _NO_CARD_HERE = frozenset({404, 405, 410})
@@ -224,3 +224,38 @@ class Session:
             return None
         made = await self._exchanger.follow(Purpose.KEYS, Outgoing("GET", place, ACCEPT_JSON))
         return made.recorder.body if made.recorder.status == HTTPStatus.OK else None
+
+
+MOST_KEY_URLS = 3
+
+
+async def fetch_card_keys(
+    exchanger: Exchanger, card: Json, source_url: str, jwks_file: Path | None
+) -> None:
+    """Log the keys of `card`: those of the user's file, else what its own origin publishes.
+
+    Keys are public, so no credentials go with the request.
+    """
+    if not list_at(card, "signatures"):
+        return
+    if jwks_file is not None:
+        read_file(exchanger, Purpose.KEYS, jwks_file)
+        return
+    for url in key_urls(card, source_url)[:MOST_KEY_URLS]:
+        await exchanger.follow(Purpose.KEYS, Outgoing("GET", url, ACCEPT_JSON))
+
+
+def read_file(exchanger: Exchanger, purpose: Purpose, path: Path) -> tuple[int, bytes | None]:
+    """Read a file as an exchange, so that views and saved logs have its bytes; None without."""
+    outgoing = Outgoing("READ", path.absolute().as_uri())
+    number, recorder = exchanger.begin(purpose, outgoing)
+    recorder.take(Sending(()))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        recorder.take(Broken(FailureKind.CONNECT, f"{path}: {error.strerror}"))
+        return number, None
+    recorder.take(Chunk(content))
+    if not recorder.is_done:
+        recorder.take(Ended())
+    return number, content

@@ -16,8 +16,15 @@ from inspector.tui.drawing.json_lines import tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
 from inspector.views import mock
-from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
-from inspector.views.files import FilePart, file_part, files_in
+from inspector.views.data import (
+    ArtifactRow,
+    FilePart,
+    SlotChange,
+    SlotRow,
+    TurnData,
+    file_part,
+    files_in,
+)
 from inspector.views.mock import MockView
 from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import Move, Rule, Trace
