@@ -8,28 +8,22 @@ from pathlib import Path
 APP = "a2a-inspect"
 
 
-def sessions_folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path(APP, appauthor=False) / "sessions"
-
-
 def state_folder() -> Path:
     from platformdirs import user_state_path
 
     return user_state_path(APP, appauthor=False)
 
 
-def pictures_folder() -> Path:
-    from platformdirs import user_state_path
+def sessions_folder() -> Path:
+    return state_folder() / "sessions"
 
-    return user_state_path(APP, appauthor=False) / "screenshots"
+
+def pictures_folder() -> Path:
+    return state_folder() / "screenshots"
 
 
 def cards_folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path(APP, appauthor=False) / "cards"
+    return state_folder() / "cards"
 
 
 def config_folder() -> Path:
