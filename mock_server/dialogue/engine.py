@@ -116,6 +116,18 @@ class Course:
         event, self.state = self._happened.popleft()
         return event
 
+    def run(self, outcome: Outcome | None) -> list[Event]:
+        """All events up to the next request, which is the last, or to the end; none: it is over."""
+        if not self._happened:
+            try:
+                self._go_on(outcome)
+            except StopIteration:
+                return []
+        self.state = self._happened[-1][1]
+        events = [event for event, _ in self._happened]
+        self._happened.clear()
+        return events
+
     def _go_on(self, outcome: Outcome | None) -> None:
         """Run the turn to its next request, or to its end."""
         try:

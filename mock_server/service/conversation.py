@@ -5,7 +5,7 @@ a language model, is answered by the same function for all three.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -152,9 +152,7 @@ class EngineTurn:
     def record(self, event: Event, state: DialogueState) -> None:
         """Keep `event`, which has led to `state`."""
         self.conversation.state = state
-        self.events.append(event)
-        if self.agent.keeps_stories:
-            self.conversation.story.tell(event, self._host.now_seconds())
+        self._keep((event,))
 
     def outcome(self) -> TurnOutcome:
         """What the table of states sees of the turn."""
@@ -174,20 +172,23 @@ class EngineTurn:
 
     def _follow(self, outcome: Outcome | None) -> Request | None:
         """Send `outcome` in and keep what happens up to the next request; None at the end."""
-        course = self._course
-        try:
-            while True:
-                event = course.send(outcome)
-                if isinstance(event, GenerationRequested):
-                    return event
-                self.record(event, course.state)
-                if isinstance(event, ActionRequested):
-                    return event
-                if isinstance(event, Warned):
-                    self._host.warn(event.text)
-                outcome = None
-        except StopIteration:
-            return None
+        happened = self._course.run(outcome)
+        self.conversation.state = self._course.state
+        last = happened[-1] if happened else None
+        if isinstance(last, GenerationRequested):
+            happened.pop()
+        self._keep(happened)
+        return last if isinstance(last, ActionRequested | GenerationRequested) else None
+
+    def _keep(self, happened: Sequence[Event]) -> None:
+        self.events += happened
+        for event in happened:
+            if isinstance(event, Warned):
+                self._host.warn(event.text)
+        if self.agent.keeps_stories:
+            now_seconds = self._host.now_seconds()
+            for event in happened:
+                self.conversation.story.tell(event, now_seconds)
 
     async def _outcome(self, request: Request) -> Outcome | None:
         match request:

@@ -91,7 +91,10 @@ def candidates(turn: TurnOutcome) -> tuple[Rule, ...]:
 
 def activated(turn: TurnOutcome, pattern: str) -> Frame | None:
     """The last frame of `pattern` that this turn put on the stack."""
-    return next((frame for frame in reversed(_pushed(turn)) if frame.flow_id == pattern), None)
+    for event in reversed(turn.events):
+        if isinstance(event, FramePushed | FrameInserted) and event.frame.flow_id == pattern:
+            return event.frame
+    return None
 
 
 def active_flow(stack: tuple[Frame, ...]) -> str | None:
