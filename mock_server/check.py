@@ -1,12 +1,12 @@
 """`a2a-mock check`: every problem of a project, as `file:line: code: text`."""
 
-import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mock_server.errors import Problem, ProjectError, Severity
+from mock_server.options import CheckOptions
 from mock_server.printing import print_lines
 from mock_server.project.load import load_assistant, sorted_problems
 
@@ -15,10 +15,10 @@ EXIT_UNREADABLE = 2
 UNREADABLE = frozenset({"project.folder"})
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: CheckOptions) -> int:
     """Print the problems of a project; 0: none, 1: some, 2: there is no such project."""
-    problems = problems_of(arguments.project, os.environ)
-    if arguments.json:
+    problems = problems_of(options.project, os.environ)
+    if options.json:
         print_lines(json.dumps([_as_json(problem) for problem in problems], indent=2))
     else:
         print_lines(*map(_line, problems), _summary(problems))

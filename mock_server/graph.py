@@ -1,6 +1,5 @@
 """`a2a-mock graph`: the flows of a project as Mermaid or DOT text, or drawn by Graphviz."""
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from mock_server.diagrams import Chart, as_dot, as_mermaid, chart_of
 from mock_server.errors import GraphvizFailed, ProjectError, Severity
+from mock_server.options import GraphOptions
 from mock_server.printing import complain, print_bytes, print_lines
 from mock_server.project.findings import suggestion
 from mock_server.project.load import Project, load_assistant
@@ -18,26 +18,26 @@ EXIT_UNREADABLE = 2
 ENDINGS = {"mermaid": ".mmd", "dot": ".dot", "svg": ".svg"}
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: GraphOptions) -> int:
     """Draw the flows; 1: the project has no such flow, 2: it cannot be loaded."""
     try:
-        project = load_assistant(arguments.project, environment=os.environ)
+        project = load_assistant(options.project, environment=os.environ)
     except ProjectError as error:
         errors = (p for p in error.problems if p.severity is Severity.ERROR)
         complain(*errors)
         return EXIT_UNREADABLE
     flows = project.assistant.flows
-    if arguments.flow is not None and arguments.flow not in flows:
-        fix = suggestion(arguments.flow, flows)
-        text = f"{arguments.project}: there is no flow {arguments.flow!r}"
+    if options.flow is not None and options.flow not in flows:
+        fix = suggestion(options.flow, flows)
+        text = f"{options.project}: there is no flow {options.flow!r}"
         complain(f"{text}; {fix}" if fix else text)
         return EXIT_PROBLEMS
-    charts = charts_of(project, arguments.flow)
+    charts = charts_of(project, options.flow)
     try:
-        if arguments.output is not None:
-            return _write(charts, arguments.format, arguments.output)
+        if options.output is not None:
+            return _write(charts, options.format, options.output)
         # As bytes: a picture is UTF-8, whatever the terminal is.
-        print_bytes(draw(charts, arguments.format))
+        print_bytes(draw(charts, options.format))
     except GraphvizFailed as error:
         complain(f"--format svg: {error}")
         return EXIT_UNREADABLE

@@ -1,10 +1,10 @@
 """`a2a-mock new`: a small project to begin with, copied from the examples."""
 
-import argparse
 import re
 import shutil
 from pathlib import Path
 
+from mock_server.options import NewOptions
 from mock_server.printing import complain, print_lines
 from mock_server.project import mock_schema
 
@@ -17,15 +17,15 @@ SCHEMA = "mock.schema.json"
 SCHEMA_PLACE = re.compile(r"\$schema=\S+")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: NewOptions) -> int:
     """Copy the template; 1: the directory is not empty or cannot be written."""
-    folder: Path = arguments.directory
+    folder: Path = options.directory
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         complain(f"{folder}: this is not an empty directory; name one that is empty or new")
         return EXIT_NOT_EMPTY
     try:
         shutil.copytree(
-            template(arguments.template),
+            template(options.template),
             folder,
             ignore=shutil.ignore_patterns(*LEFT_OUT),
             dirs_exist_ok=True,

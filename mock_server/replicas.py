@@ -1,6 +1,5 @@
 """`a2a-mock replicas`: several servers of one project behind HAProxy (server.md STICKY-1)."""
 
-import argparse
 import asyncio
 import os
 import shutil
@@ -10,7 +9,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,8 +17,8 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 
 from mock_server.errors import StartError
+from mock_server.options import ReplicasOptions, bundled_bank, local_url
 from mock_server.printing import complain, print_lines
-from mock_server.settings import bundled_bank, local_url
 from mock_server.web.http_server import bind, port_of
 
 TEMPLATE = Path(__file__).with_name("haproxy.cfg.jinja")
@@ -54,16 +53,16 @@ class Replica:
     process: Process
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ReplicasOptions) -> int:
     """Route until a signal comes: 0; 2 if router, port or project cannot be had; else 1."""
     try:
-        haproxy = find_haproxy(arguments.haproxy)
-        listener = bind(arguments.interface, arguments.port)
+        haproxy = find_haproxy(options.haproxy)
+        listener = bind(options.interface, options.port)
     except StartError as error:
         complain(*error.problems)
         return EXIT_CONFIGURATION
     with listener:
-        return asyncio.run(_until_signal(_serve(arguments, haproxy, listener)))
+        return asyncio.run(_until_signal(_serve(options, haproxy, listener)))
 
 
 async def _until_signal(work: Coroutine[None, None, int]) -> int:
@@ -76,13 +75,13 @@ async def _until_signal(work: Coroutine[None, None, int]) -> int:
     return 0 if task.cancelled() else task.result()
 
 
-async def _serve(arguments: argparse.Namespace, haproxy: str, listener: socket.socket) -> int:
-    url = local_url(arguments.interface, port_of(listener))
-    line = [*REPLICA, *_handed_on(arguments), "--url", arguments.url or url]
+async def _serve(options: ReplicasOptions, haproxy: str, listener: socket.socket) -> int:
+    url = local_url(options.interface, port_of(listener))
+    line = [*REPLICA, *_handed_on(options), "--url", options.url or url]
     # On leaving, the replicas end first: their last answers still find the router.
     async with _children() as routers, _children() as processes:
         try:
-            replicas = await _start(arguments.replicas, line, processes)
+            replicas = await _start(options.replicas, line, processes)
         except StartError as error:
             complain(*error.problems)
             return EXIT_CONFIGURATION
@@ -90,16 +89,16 @@ async def _serve(arguments: argparse.Namespace, haproxy: str, listener: socket.s
         with listener:
             # Whoever connects from here on waits for the router, which takes the socket over.
             listener.listen()
-            router = await _start_router(arguments.routing, haproxy, listener, replicas)
+            router = await _start_router(options.routing, haproxy, listener, replicas)
         routers.append(router)
         if await _answers(host, port):
-            _announce(url, arguments.routing, replicas)
+            _announce(url, options.routing, replicas)
         return await _watch(replicas, router)
 
 
-def _handed_on(arguments: argparse.Namespace) -> Iterator[str]:
-    yield str(arguments.project or bundled_bank())
-    given = vars(arguments)
+def _handed_on(options: ReplicasOptions) -> Iterator[str]:
+    yield str(options.project or bundled_bank())
+    given = asdict(options)
     for name in HANDED_ON:
         if given[name] is not None:
             yield from (f"--{name.replace('_', '-')}", str(given[name]))

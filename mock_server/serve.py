@@ -1,12 +1,12 @@
 """`a2a-mock serve`: a project as an A2A sub agent over HTTP."""
 
-import argparse
+import asyncio
 import os
 import socket
 import ssl
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -14,19 +14,20 @@ from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import Actions, open_actions
 from mock_server.card import card_of, placeholder
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
 from mock_server.llm import open_language_model
-from mock_server.logs import configure_logging
+from mock_server.logs import LogFormat, configure_logging
+from mock_server.options import Secrets, ServeOptions, local_url, read_secrets
 from mock_server.printing import complain, print_lines
-from mock_server.project.load import Project, content_hash, load_model, load_project
+from mock_server.profiles import PROFILES
+from mock_server.project.load import Model, Project, content_hash, load_model, load_project
 from mock_server.push.notifier import open_notifier
 from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.settings import Settings, local_url, read_settings
-from mock_server.stage import Stage
 from mock_server.web.admin_handlers import ModelSwitch
 from mock_server.web.app import App, Page, Site, arm_faults, status, with_backstage
 from mock_server.web.http_server import (
@@ -44,30 +45,29 @@ RELAXED = (
     "taking start_session_after_expiry as false and a description as given where the "
     "project says neither; a real server refuses to start on it"
 )
-
 logger = get_logger("a2a_server")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ServeOptions) -> int:
     """Serve until a signal comes: 0; 2 if the project or the port cannot be had."""
     try:
-        settings = read_settings(arguments, os.environ)
-        configure_logging(sys.stderr, settings.log_format)
-        project, tls = _load(settings)
-        listener = bind(settings.interface, settings.port)
+        secrets = read_secrets(options, os.environ)
+        configure_logging(sys.stderr, LogFormat(options.log_format))
+        project, tls = _load(options, secrets)
+        listener = bind(options.interface, options.port)
     except StartError as error:
         complain(*error.problems)
         return EXIT_CONFIGURATION
     try:
         with listener:
-            run_on_loop(_serve(settings, project, listener, tls))
+            run_on_loop(_serve(options, secrets, project, listener, tls))
     except ActionServerFailed as error:
         complain(error)
         return EXIT_CONFIGURATION
     return 0
 
 
-def _load(settings: Settings) -> tuple[Project, ssl.SSLContext | None]:
+def _load(options: ServeOptions, secrets: Secrets) -> tuple[Project, ssl.SSLContext | None]:
     """All that is read at the start.
 
     Raises:
@@ -76,11 +76,11 @@ def _load(settings: Settings) -> tuple[Project, ssl.SSLContext | None]:
     problems: list[str] = []
     project = tls = None
     try:
-        project = _load_project(settings)
+        project = _load_project(options)
     except ProjectError as error:
         problems += map(str, error.problems)
     try:
-        tls = _tls(settings)
+        tls = _tls(options, secrets)
     except StartError as error:
         problems += error.problems
     if project is None or problems:
@@ -88,45 +88,52 @@ def _load(settings: Settings) -> tuple[Project, ssl.SSLContext | None]:
     return project, tls
 
 
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    if settings.ssl_certificate is None:
+def _tls(options: ServeOptions, secrets: Secrets) -> ssl.SSLContext | None:
+    if options.ssl_certificate is None:
         return None
-    return tls_context(settings.ssl_certificate, settings.ssl_keyfile, settings.ssl_password)
+    return tls_context(options.ssl_certificate, options.ssl_keyfile, secrets.ssl_password)
 
 
-def _load_project(settings: Settings) -> Project:
-    if settings.relax:
+def _load_project(options: ServeOptions) -> Project:
+    if options.relax:
         logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
-    project = _read(settings)
+    project = _read(options)
     problems = len(project.faults) + len(project.warnings)
     if problems:
         logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
     return project
 
 
-def _read(settings: Settings) -> Project:
+def _read(options: ServeOptions) -> Project:
     return load_project(
-        settings.project,
+        options.folder,
         environment=os.environ,
-        description=settings.description,
-        relax=settings.relax,
-        endpoints=settings.endpoints,
-        mock=settings.mock,
+        description=options.description,
+        relax=options.relax,
+        endpoints=options.endpoints,
+        mock=options.mock,
     )
 
 
 async def _serve(
-    settings: Settings, project: Project, listener: socket.socket, tls: ssl.SSLContext | None
+    options: ServeOptions,
+    secrets: Secrets,
+    project: Project,
+    listener: socket.socket,
+    tls: ssl.SSLContext | None,
 ) -> None:
     async with (
         open_actions(project.action_server) as actions,
         open_language_model(project.language_model) as generate,
     ):
-        await _serve_with(settings, project, listener, tls, actions=actions, generate=generate)
+        await _serve_with(
+            options, secrets, project, listener, tls, actions=actions, generate=generate
+        )
 
 
 async def _serve_with(
-    settings: Settings,
+    options: ServeOptions,
+    secrets: Secrets,
     project: Project,
     listener: socket.socket,
     tls: ssl.SSLContext | None,
@@ -135,9 +142,10 @@ async def _serve_with(
     generate: Generate | None,
 ) -> None:
     server = project.server
-    here = local_url(settings.interface, port_of(listener), is_encrypted=tls is not None)
-    url = settings.url or server.url or here
-    runtime = real_runtime(settings.seed)
+    here = local_url(options.interface, port_of(listener), is_encrypted=tls is not None)
+    url = options.url or server.url or here
+    profile = PROFILES[options.profile]
+    runtime = real_runtime(options.seed)
     run_action = actions.run_with(project.assistant, project.stubs)
     agent = AgentVersion(
         project.assistant,
@@ -150,43 +158,43 @@ async def _serve_with(
         replay_seconds=server.a2a_message_cache_ttl_seconds,
         timeout_seconds=server.task_timeout_seconds,
         max_contexts=server.max_contexts,
-        profile=settings.profile,
+        profile=profile,
     )
-    is_late = settings.load_delay_seconds > 0
+    is_late = options.load_delay > 0
     flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
-    site = _site(settings, project, url)
-    ready = f"ready: {here} profile={settings.profile.name} flows={flows}"
+    site = _site(options, secrets, project, url)
+    ready = f"ready: {here} profile={profile.name} flows={flows}"
     events = EventBus()
-    faults = arm_faults(project.initial_faults, settings.seed, events)
+    faults = arm_faults(project.initial_faults, options.seed, events)
     async with (
         open_notifier(
             server,
-            opens_loopback=settings.allow_local_push,
-            sends_authorization=settings.push_authorization,
+            opens_loopback=options.allow_local_push,
+            sends_authorization=options.push_authorization == "on",
             tamper=faults.tamper,
         ) as notifier,
         Service(agent, runtime, service_settings, notifier, events) as service,
     ):
-        stage = Stage(service, site.card, site.status, card_of(project, url), project.model)
+        served = ServedModel(service, site.card, site.status, card_of(project, url), project.model)
         app = with_backstage(
             App(service, site, runtime.now),
             service,
             runtime,
             faults,
-            ModelSwitch(stage.load, stage.unload),
+            ModelSwitch(served.load, served.unload),
             max_body_bytes=site.max_body_bytes,
-            token=settings.admin_token,
+            token=secrets.admin_token,
         )
 
         def renew(saved: Project) -> None:
             faults.renew(saved.initial_faults)
-            if settings.watch_card:
-                stage.renew_card(card_of(saved, url))
+            if options.watch_card:
+                served.renew_card(card_of(saved, url))
 
         tune_gc()
         async with (
-            stage.loading(settings.load_delay_seconds),
-            _reloading(settings, project, service, actions, renew),
+            served.loading(options.load_delay),
+            _reloading(options, project, service, actions, renew),
         ):
             await serve_until_signal(
                 Server(app, partial(print_lines, ready), tls), service, listener
@@ -194,42 +202,92 @@ async def _serve_with(
 
 
 def _reloading(
-    settings: Settings,
+    options: ServeOptions,
     project: Project,
     service: Service,
     actions: Actions,
     on_loaded: Callable[[Project], None],
 ) -> AbstractAsyncContextManager[None]:
-    if not settings.watch:
+    if not (options.watch or options.watch_card):
         return nullcontext()
     # watchfiles is worth its import only to those who watch.
     from mock_server.reload import reloading
 
-    elsewhere = {"endpoints": settings.endpoints, "mock": settings.mock}
+    elsewhere = {"endpoints": options.endpoints, "mock": options.mock}
     return reloading(
         project,
-        partial(_read, settings),
-        partial(content_hash, settings.project, **elsewhere),
+        partial(_read, options),
+        partial(content_hash, options.folder, **elsewhere),
         service,
         actions,
         also_watched=filter(None, elsewhere.values()),
-        reports_changes=settings.reports_changes,
+        reports_changes=options.on_reload == "clean",
         on_loaded=on_loaded,
     )
 
 
-def _site(settings: Settings, project: Project, url: str) -> Site:
+def _site(options: ServeOptions, secrets: Secrets, project: Project, url: str) -> Site:
     shown = Page(status(None))
 
     def put_model(path: str) -> None:
-        model = load_model(Path(path), environment=os.environ, relax=settings.relax)
+        model = load_model(Path(path), environment=os.environ, relax=options.relax)
         shown.show(status(model))
 
     return Site(
         card=Page(placeholder(project, url)),
         status=shown,
-        max_body_bytes=settings.max_body_bytes,
+        max_body_bytes=options.max_body,
         auth=project.server.auth,
-        token=settings.auth_token,
+        token=secrets.auth_token,
         put_model=put_model,
     )
+
+
+class ServedModel:
+    """Until `load` is called there is no model: `card_page` shows what it was made with (CARD-7).
+
+    Without a model the card stays, as in the real server, and `status_page` names none.
+    """
+
+    def __init__(
+        self, service: Service, card_page: Page, status_page: Page, card: Json, model: Model
+    ) -> None:
+        self._service = service
+        self._card_page = card_page
+        self._status_page = status_page
+        self._card = card
+        self._model = model
+        self._has_loaded = False
+        service.unload()
+
+    def load(self) -> None:
+        self._has_loaded = True
+        self._service.load()
+        self._card_page.show(self._card)
+        self._status_page.show(status(self._model))
+
+    def unload(self) -> None:
+        self._service.unload()
+        self._status_page.show(status(None))
+
+    def renew_card(self, card: Json) -> None:
+        """Show `card` from now on, or from when a model is loaded first."""
+        self._card = card
+        if self._has_loaded:
+            self._card_page.show(card)
+
+    @asynccontextmanager
+    async def loading(self, delay_seconds: float) -> AsyncGenerator[None]:
+        """Load the model now, or while the context lasts."""
+        if delay_seconds == 0:
+            self.load()
+            yield
+            return
+        async with asyncio.TaskGroup() as group:
+            late = group.create_task(self._load_after(delay_seconds))
+            yield
+            late.cancel()
+
+    async def _load_after(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self.load()

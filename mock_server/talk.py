@@ -1,6 +1,5 @@
 """`a2a-mock talk`: a conversation in the terminal, a message a line."""
 
-import argparse
 import io
 import json
 import os
@@ -13,6 +12,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.stack import Stack, asked_slot
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
 from mock_server.local_conversation import Backend, LocalConversation, open_backend
+from mock_server.options import TalkOptions
 from mock_server.printing import complain, print_lines, prompt
 from mock_server.project.load import Project, load_assistant
 from mock_server.tasks.mapper import active_flow, utterances, visible_slots
@@ -22,10 +22,10 @@ EXIT_UNREADABLE = 2
 ALWAYS = "STATE-9"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: TalkOptions) -> int:
     """Answer the messages on stdin, a line each; 2: the project cannot be loaded."""
     try:
-        project = load_assistant(arguments.project, environment=os.environ)
+        project = load_assistant(options.project, environment=os.environ)
     except ProjectError as error:
         for problem in error.problems:
             if problem.severity is Severity.ERROR:
@@ -33,26 +33,26 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_UNREADABLE
     try:
         with open_backend(project) as backend:
-            _talk(project, arguments, backend)
+            _talk(project, options, backend)
     except ActionServerFailed as error:
         complain(error)
         return EXIT_UNREADABLE
     return 0
 
 
-def _talk(project: Project, arguments: argparse.Namespace, backend: Backend) -> None:
-    conversation = LocalConversation(project, complain, backend, arguments.context)
-    is_dialogue = sys.stdin.isatty() and not arguments.json
-    if not arguments.json:
-        print_lines(f"{project.folder.resolve().name} · conversation {arguments.context!r}")
+def _talk(project: Project, options: TalkOptions, backend: Backend) -> None:
+    conversation = LocalConversation(project, complain, backend, options.context)
+    is_dialogue = sys.stdin.isatty() and not options.json
+    if not options.json:
+        print_lines(f"{project.folder.resolve().name} · conversation {options.context!r}")
     for text in _messages(is_dialogue):
         turn = conversation.say(text)
-        if arguments.json:
+        if options.json:
             print_lines(json.dumps(encode_turn(turn, project.assistant)))
             continue
         if not is_dialogue:
             print_lines(f"you  {text}")
-        print_lines(*as_lines(turn, project.assistant, with_trace=arguments.trace))
+        print_lines(*as_lines(turn, project.assistant, with_trace=options.trace))
 
 
 def as_lines(turn: TracedTurn, assistant: Assistant, *, with_trace: bool) -> Iterator[str]:

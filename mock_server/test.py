@@ -1,6 +1,5 @@
 """`a2a-mock test`: Rasa's end-to-end test files, played against a project without a network."""
 
-import argparse
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +13,7 @@ from mock_server.e2e.model import Case
 from mock_server.e2e.report import CaseOutcome, CaseResult, Report, as_json, as_lines, as_xml, play
 from mock_server.errors import ActionServerFailed, Problem, ProjectError, Severity
 from mock_server.local_conversation import STUBS_ONLY, Backend, LocalConversation, open_backend
+from mock_server.options import CaseOptions
 from mock_server.printing import complain, print_lines
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project, load_assistant, sorted_problems
@@ -22,16 +22,16 @@ EXIT_FAILED = 1
 EXIT_UNREADABLE = 2
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: CaseOptions) -> int:
     """Play the cases; 0: none failed, 1: some did, 2: the project or the tests cannot be read."""
     try:
-        project = load_assistant(arguments.project, environment=os.environ, mock=arguments.mock)
-        cases = read_cases(project, arguments.paths)
+        project = load_assistant(options.project, environment=os.environ, mock=options.mock)
+        cases = read_cases(project, options.paths)
     except ProjectError as error:
         _complain_of(error.problems)
         return EXIT_UNREADABLE
     if not cases:
-        complain(_no_cases(arguments.project, arguments.paths))
+        complain(_no_cases(options.project, options.paths))
         return EXIT_UNREADABLE
     try:
         report = _played(project, cases)
@@ -39,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         complain(error)
         return EXIT_UNREADABLE
     try:
-        if arguments.junit is not None:
-            arguments.junit.write_text(as_xml(report), encoding="utf-8")
+        if options.junit is not None:
+            options.junit.write_text(as_xml(report), encoding="utf-8")
     except OSError as error:
-        complain(f"{arguments.junit}: this cannot be written: {error.strerror}")
+        complain(f"{options.junit}: this cannot be written: {error.strerror}")
         return EXIT_UNREADABLE
-    _write(report, arguments)
+    _write(report, options)
     return EXIT_FAILED if report.count(CaseOutcome.FAILED) else 0
 
 
@@ -101,8 +101,8 @@ def _stubbed(project: Project, case: Case) -> Project:
     return replace(project, stubs=Stubs({**stubs, **case.stubs}, unstubbed))
 
 
-def _write(report: Report, arguments: argparse.Namespace) -> None:
-    if arguments.json:
+def _write(report: Report, options: CaseOptions) -> None:
+    if options.json:
         print_lines(json.dumps(as_json(report), indent=2))
     else:
         print_lines(*as_lines(report))
