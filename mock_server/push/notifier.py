@@ -39,7 +39,7 @@ TOKEN_HEADER = "X-A2A-Notification-Token"
 MAX_VALUE_LENGTH = 8 * 1024
 VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 SCHEME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-LaneKey: TypeAlias = tuple[str, str]
+QueueKey: TypeAlias = tuple[str, str]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 Send: TypeAlias = Callable[[Destination, Mapping[str, str], bytes], Awaitable[None]]
 
@@ -144,7 +144,7 @@ def _value(name: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Notification:
     """`body` is the task as it was at a transition; faults ask for a delay or for copies."""
 
     registration: Registration
@@ -153,27 +153,31 @@ class Letter:
     copies: int = 1
 
     @property
-    def key(self) -> LaneKey:
-        """Letters of the same key are posted in order."""
+    def key(self) -> QueueKey:
+        """Notifications of the same key are posted in order."""
         return (self.registration.task_id, self.registration.config_id)
 
 
-class HeldLetters:
-    """Letters that go out after the next one for the same task and callback."""
+class HeldNotifications:
+    """Notifications that go out after the next one for the same task and callback."""
 
     def __init__(self) -> None:
-        self._held: dict[LaneKey, tuple[Letter, ...]] = {}
+        self._held: dict[QueueKey, tuple[Notification, ...]] = {}
 
-    def release(self, letter: Letter, *, is_held: bool, is_last: bool) -> tuple[Letter, ...]:
-        """What goes out now that `letter` is due; the last one cannot wait for a next."""
-        held = self._held.pop(letter.key, ())
+    def release(
+        self, notification: Notification, *, is_held: bool, is_last: bool
+    ) -> tuple[Notification, ...]:
+        """What goes out now that `notification` is due; the last one cannot wait for a next."""
+        held = self._held.pop(notification.key, ())
         if is_held and not is_last:
-            self._held[letter.key] = (*held, letter)
+            self._held[notification.key] = (*held, notification)
             return ()
-        return (letter, *held)
+        return (notification, *held)
 
-    def release_all(self) -> tuple[Letter, ...]:
-        held = tuple(letter for letters in self._held.values() for letter in letters)
+    def release_all(self) -> tuple[Notification, ...]:
+        held = tuple(
+            notification for notifications in self._held.values() for notification in notifications
+        )
         self._held.clear()
         return held
 
@@ -182,7 +186,7 @@ class HeldLetters:
             del self._held[key]
 
 
-Post: TypeAlias = Callable[[Letter], Awaitable[None]]
+Post: TypeAlias = Callable[[Notification], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +208,8 @@ class Outbox:
         self._sleep = sleep
         self._limits = limits or Limits()
         self._pending = 0
-        self._lanes: dict[LaneKey, deque[Letter]] = {}
-        self._carriers: set[asyncio.Task[None]] = set()
+        self._queues: dict[QueueKey, deque[Notification]] = {}
+        self._workers: set[asyncio.Task[None]] = set()
         self._open = asyncio.Semaphore(self._limits.open_posts)
         self._open_by_host: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._group = asyncio.TaskGroup()
@@ -223,60 +227,60 @@ class Outbox:
         self._drop_all()
         await self._group.__aexit__(kind, error, traceback)
 
-    def put(self, letter: Letter) -> None:
-        """Post `letter` after what was put for the same task and callback before."""
+    def put(self, notification: Notification) -> None:
+        """Post `notification` after what was put for the same task and callback before."""
         if self._pending >= self._limits.pending_posts:
-            _log_failure(letter, "too many posts are pending")
+            _log_failure(notification, "too many posts are pending")
             return
         self._pending += 1
-        if letter.key in self._lanes:
-            self._lanes[letter.key].append(letter)
+        if notification.key in self._queues:
+            self._queues[notification.key].append(notification)
             return
-        self._lanes[letter.key] = deque([letter])
-        carrier = self._group.create_task(self._carry(letter.key))
-        self._carriers.add(carrier)
-        carrier.add_done_callback(self._carriers.discard)
+        self._queues[notification.key] = deque([notification])
+        worker = self._group.create_task(self._work_off(notification.key))
+        self._workers.add(worker)
+        worker.add_done_callback(self._workers.discard)
 
     async def drain(self, seconds: float) -> None:
         """Wait up to `seconds` for what is pending, and drop the rest."""
-        if self._carriers:
-            await asyncio.wait([*self._carriers], timeout=seconds)
+        if self._workers:
+            await asyncio.wait([*self._workers], timeout=seconds)
         if self._pending:
             logger.warning("a2a_server.push.dropped", count=self._pending)
         self._drop_all()
 
     def _drop_all(self) -> None:
-        for carrier in self._carriers:
-            carrier.cancel()
+        for worker in self._workers:
+            worker.cancel()
 
-    async def _carry(self, key: LaneKey) -> None:
-        lane = self._lanes[key]
+    async def _work_off(self, key: QueueKey) -> None:
+        queue = self._queues[key]
         try:
-            while lane:
-                await self._deliver(lane[0])
-                lane.popleft()
+            while queue:
+                await self._deliver(queue[0])
+                queue.popleft()
                 self._pending -= 1
         finally:
-            self._pending -= len(lane)
-            del self._lanes[key]
+            self._pending -= len(queue)
+            del self._queues[key]
 
-    async def _deliver(self, letter: Letter) -> None:
-        if letter.delay_seconds > 0:
-            await self._sleep(letter.delay_seconds)
-        for _ in range(letter.copies):
-            async with self._open_at(letter.registration.host), self._open:
-                await self._try(letter)
+    async def _deliver(self, notification: Notification) -> None:
+        if notification.delay_seconds > 0:
+            await self._sleep(notification.delay_seconds)
+        for _ in range(notification.copies):
+            async with self._open_at(notification.registration.host), self._open:
+                await self._try(notification)
 
-    async def _try(self, letter: Letter) -> None:
+    async def _try(self, notification: Notification) -> None:
         try:
-            await self._post(letter)
+            await self._post(notification)
         except PushRefused as refused:
-            _log_failure(letter, f"refused: {refused.detail}")
+            _log_failure(notification, f"refused: {refused.detail}")
         except PostFailed as failed:
-            _log_failure(letter, failed.reason)
+            _log_failure(notification, failed.reason)
         except Exception as error:
             # Whatever breaks in a post fails this post; its text may quote a header.
-            _log_failure(letter, type(error).__name__)
+            _log_failure(notification, type(error).__name__)
 
     def _open_at(self, host: str) -> asyncio.Semaphore:
         # Weakly held: a host is forgotten with its last post.
@@ -286,11 +290,11 @@ class Outbox:
         return open_here
 
 
-def _log_failure(letter: Letter, reason: str) -> None:
+def _log_failure(notification: Notification, reason: str) -> None:
     logger.warning(
         "a2a_server.push.failed",
-        task_id=letter.registration.task_id,
-        host=letter.registration.host,
+        task_id=notification.registration.task_id,
+        host=notification.registration.host,
         reason=reason,
     )
 
@@ -325,7 +329,7 @@ class Notifier:
         self._sends_authorization = sends_authorization
         self._registrations = Registrations()
         self._tamper = tamper
-        self._held = HeldLetters()
+        self._held = HeldNotifications()
         self._outbox = Outbox(self._post, limits, sleep)
 
     async def __aenter__(self) -> Self:
@@ -385,8 +389,8 @@ class Notifier:
 
     async def drain(self, seconds: float) -> None:
         """Wait up to `seconds` for what is pending, and drop the rest."""
-        for letter in self._held.release_all():
-            self._outbox.put(letter)
+        for notification in self._held.release_all():
+            self._outbox.put(notification)
         await self._outbox.drain(seconds)
 
     def _hand_over(self, registration: Registration, body: bytes, task: Task) -> None:
@@ -397,15 +401,15 @@ class Notifier:
         if tampering.token is not None:
             config = replace(registration.config, token=tampering.token)
             registration = replace(registration, config=config)
-        letter = Letter(registration, body, tampering.delay_seconds, tampering.copies)
+        notification = Notification(registration, body, tampering.delay_seconds, tampering.copies)
         is_last = state not in ON_THE_WAY
-        for due in self._held.release(letter, is_held=tampering.is_held, is_last=is_last):
+        for due in self._held.release(notification, is_held=tampering.is_held, is_last=is_last):
             self._outbox.put(due)
 
-    async def _post(self, letter: Letter) -> None:
-        config = letter.registration.config
+    async def _post(self, notification: Notification) -> None:
+        config = notification.registration.config
         destination = await self._guard.check(config.url)
-        await self._send(destination, self._headers(config), letter.body)
+        await self._send(destination, self._headers(config), notification.body)
 
     def _headers(self, config: PushConfig) -> Mapping[str, str]:
         return push_headers(config, sends_authorization=self._sends_authorization)

@@ -18,9 +18,9 @@ from mock_server.faults.tampering import PushHook, Tampering, untouched
 from mock_server.project.endpoints import A2AServer
 from mock_server.push.notifier import (
     MAX_CONFIGS_PER_TASK,
-    HeldLetters,
-    Letter,
+    HeldNotifications,
     Limits,
+    Notification,
     Notifier,
     Outbox,
     Registration,
@@ -338,36 +338,43 @@ def test_configuration_shows_no_secret() -> None:
     assert "http" not in shown
 
 
-def letter(body: bytes, task_id: str = "t", config_id: str = "c") -> Letter:
-    return Letter(Registration(task_id, PushConfig("http://x/", config_id), "h", encode_task), body)
+def notification(body: bytes, task_id: str = "t", config_id: str = "c") -> Notification:
+    return Notification(
+        Registration(task_id, PushConfig("http://x/", config_id), "h", encode_task), body
+    )
 
 
-FIRST, SECOND, THIRD, ELSEWHERE = letter(b"1"), letter(b"2"), letter(b"3"), letter(b"4", "u")
+FIRST, SECOND, THIRD, ELSEWHERE = (
+    notification(b"1"),
+    notification(b"2"),
+    notification(b"3"),
+    notification(b"4", "u"),
+)
 
 
 def test_letter_that_nobody_holds_goes_out() -> None:
-    assert HeldLetters().release(FIRST, is_held=False, is_last=False) == (FIRST,)
+    assert HeldNotifications().release(FIRST, is_held=False, is_last=False) == (FIRST,)
 
 
 def test_held_letter_goes_out_after_the_tasks_next() -> None:
-    held = HeldLetters()
+    held = HeldNotifications()
     assert held.release(FIRST, is_held=True, is_last=False) == ()
     assert held.release(ELSEWHERE, is_held=False, is_last=False) == (ELSEWHERE,)
-    other_callback = letter(b"2", config_id="d")
+    other_callback = notification(b"2", config_id="d")
     assert held.release(other_callback, is_held=False, is_last=False) == (other_callback,)
     assert held.release(SECOND, is_held=False, is_last=False) == (SECOND, FIRST)
     assert held.release(THIRD, is_held=False, is_last=True) == (THIRD,)
 
 
 def test_last_letter_waits_for_no_next() -> None:
-    held = HeldLetters()
+    held = HeldNotifications()
     held.release(FIRST, is_held=True, is_last=False)
     held.release(SECOND, is_held=True, is_last=False)
     assert held.release(THIRD, is_held=True, is_last=True) == (THIRD, FIRST, SECOND)
 
 
 def test_held_letters_are_released_or_forgotten() -> None:
-    held = HeldLetters()
+    held = HeldNotifications()
     held.release(FIRST, is_held=True, is_last=False)
     held.release(ELSEWHERE, is_held=True, is_last=False)
     held.forget("t")
@@ -397,9 +404,9 @@ class Callbacks:
                 self._news.clear()
                 await self._news.wait()
 
-    async def post(self, letter: Letter) -> None:
-        registration = letter.registration
-        name = f"{registration.task_id}:{letter.body.decode()}"
+    async def post(self, notification: Notification) -> None:
+        registration = notification.registration
+        name = f"{registration.task_id}:{notification.body.decode()}"
         self.begun.append(name)
         self._open += 1
         self.most_open = max(self._open, self.most_open)
@@ -420,9 +427,9 @@ async def test_posts_of_a_task_arrive_in_order() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         for number in range(5):
-            outbox.put(Letter(to("a"), b"%d" % number))
+            outbox.put(Notification(to("a"), b"%d" % number))
         await outbox.drain(60)
-        outbox.put(Letter(to("a"), b"later"))
+        outbox.put(Notification(to("a"), b"later"))
         await outbox.drain(60)
     assert callbacks.done == [*(f"a:{number}" for number in range(5)), "a:later"]
     assert callbacks.most_open == 1
@@ -433,9 +440,9 @@ async def test_stuck_callback_delays_nobody_else() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         for body in (b"1", b"2"):
-            outbox.put(Letter(to("stuck"), body))
-            outbox.put(Letter(to("free"), body))
-        outbox.put(Letter(to("stuck", "other"), b"3"))
+            outbox.put(Notification(to("stuck"), body))
+            outbox.put(Notification(to("free"), body))
+        outbox.put(Notification(to("stuck", "other"), b"3"))
         await callbacks.finish(2)
         assert callbacks.done == ["free:1", "free:2"]
         assert "stuck:2" not in callbacks.begun
@@ -450,7 +457,7 @@ async def test_failed_post_is_logged_and_not_repeated(caplog: pytest.LogCaptureF
     callbacks = Callbacks(errors={f"a:{n}": error for n, error in enumerate(failures)})
     async with Outbox(callbacks.post) as outbox:
         for number in range(4):
-            outbox.put(Letter(to("a", host="hooks.example"), b"%d" % number))
+            outbox.put(Notification(to("a", host="hooks.example"), b"%d" % number))
         await outbox.drain(60)
     assert callbacks.begun == ["a:0", "a:1", "a:2", "a:3"]
     assert callbacks.done == ["a:3"]
@@ -464,11 +471,11 @@ async def test_pending_posts_are_bounded(caplog: pytest.LogCaptureFixture) -> No
     callbacks = Callbacks()
     async with Outbox(callbacks.post, Limits(pending_posts=2)) as outbox:
         for body in (b"1", b"2", b"3"):
-            outbox.put(Letter(to("stuck"), body))
+            outbox.put(Notification(to("stuck"), body))
         assert "too many posts are pending" in caplog.text
         callbacks.let_go.set()
         await outbox.drain(60)
-        outbox.put(Letter(to("stuck"), b"4"))
+        outbox.put(Notification(to("stuck"), b"4"))
         await outbox.drain(60)
     assert callbacks.done == ["stuck:1", "stuck:2", "stuck:4"]
 
@@ -479,9 +486,9 @@ async def test_hanging_host_does_not_hold_all_connections() -> None:
     limits = Limits(open_posts=3, open_per_host=2)
     async with Outbox(callbacks.post, limits) as outbox:
         for number in range(5):
-            outbox.put(Letter(to(f"stuck{number}", host="slow"), b""))
+            outbox.put(Notification(to(f"stuck{number}", host="slow"), b""))
         for number in range(5):
-            outbox.put(Letter(to(f"free{number}", host="fast"), b""))
+            outbox.put(Notification(to(f"free{number}", host="fast"), b""))
         await callbacks.finish(5)
         assert all(name.startswith("free") for name in callbacks.done)
         assert sum(name.startswith("stuck") for name in callbacks.begun) == 2
@@ -496,8 +503,8 @@ async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> No
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
         await outbox.drain(60)
-        outbox.put(Letter(to("stuck"), b"1"))
-        outbox.put(Letter(to("stuck"), b"2"))
+        outbox.put(Notification(to("stuck"), b"1"))
+        outbox.put(Notification(to("stuck"), b"2"))
         await outbox.drain(0.01)
     assert callbacks.begun == ["stuck:1"]
     assert callbacks.done == []
@@ -508,7 +515,7 @@ async def test_draining_gives_up_in_time(caplog: pytest.LogCaptureFixture) -> No
 async def test_leaving_waits_for_nobody() -> None:
     callbacks = Callbacks()
     async with Outbox(callbacks.post) as outbox:
-        outbox.put(Letter(to("stuck"), b"1"))
+        outbox.put(Notification(to("stuck"), b"1"))
         await asyncio.sleep(0)
     assert callbacks.done == []
 
