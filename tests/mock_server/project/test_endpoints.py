@@ -107,7 +107,7 @@ a2a_server:
   descripton: A bank.
 """
     )
-    assert sorted(problem.split(":")[0] for problem in problems) == ["1", "2", "3", "4", "5", "6"]
+    assert [problem.split(":")[0] for problem in problems] == ["5", "2", "3", "4", "6", "1"]
     assert any("--ssl-certificate" in problem for problem in problems)
     assert any("did you mean 'description'?" in problem for problem in problems)
     assert any("max_contexts: found 'many', expected an integer of 0" in p for p in problems)
