@@ -8,6 +8,7 @@ from a2a.compat.v0_3 import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mock_server.dialogue.model import Json
 from mock_server.tasks.task import (
     Artifact,
     ArtifactUpdate,
@@ -319,3 +320,35 @@ def test_history_is_cut_from_the_front(length: int | None, kept: str | None) -> 
         assert "history" not in cut
     else:
         assert [message["messageId"] for message in cut["history"]] == [*kept]
+
+
+IDS = st.one_of(st.text(max_size=5), st.integers(), st.none(), st.booleans())
+
+
+def said(decoded: Call | BadCall) -> object:
+    if isinstance(decoded, BadCall):
+        return decoded.id, decoded.error.code, decoded.error.data
+    return decoded
+
+
+@given(
+    rpc_id=IDS,
+    message_id=IDS,
+    text=st.one_of(st.text(st.characters(exclude_categories=())), st.none()),
+    context_id=st.one_of(IDS, st.just(...)),
+)
+def test_plain_text_is_read_as_by_the_models(
+    rpc_id: Json, message_id: Json, text: Json, context_id: object
+) -> None:
+    message = {"kind": "message", "role": "user", "messageId": message_id}
+    message |= {} if context_id is ... else {"contextId": context_id}
+    message |= {"parts": [{"kind": "text", "text": text}]}
+    body = {
+        "jsonrpc": "2.0",
+        "method": "message/send",
+        "id": rpc_id,
+        "params": {"message": message},
+    }
+    # an unknown key, which the models ignore, leaves the request to them
+    by_models = json.dumps({**body, "params": {"message": message, "unknown": 1}}).encode()
+    assert said(decode_call(json.dumps(body).encode())) == said(decode_call(by_models))
