@@ -29,7 +29,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.web.admin_handlers import ModelSwitch
-from mock_server.web.app import App, Page, Site, arm_faults, status, with_backstage
+from mock_server.web.app import App, Page, Site, arm_faults, status, with_admin
 from mock_server.web.http_server import (
     Server,
     bind,
@@ -176,7 +176,7 @@ async def _serve_with(
         Service(agent, runtime, service_settings, notifier, events) as service,
     ):
         served = ServedModel(service, site.card, site.status, card_of(project, url), project.model)
-        app = with_backstage(
+        app = with_admin(
             App(service, site, runtime.now),
             service,
             runtime,

@@ -1,4 +1,4 @@
-"""The fault catalogue: every way in which the mock can be told to misbehave, as data.
+"""The fault catalogue: every way in which the mock can misbehave on request, as data.
 
 The first line of a class is what the reference says of it; the descriptions of its fields are the
 parameters' there.

@@ -132,7 +132,7 @@ class Fired:
 class ArmedFaults:
     """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance.
 
-    `on_fired` hears of each hit and of what was hit.
+    `on_fired` is called with each hit and what was hit.
     """
 
     def __init__(

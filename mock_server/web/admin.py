@@ -18,14 +18,14 @@ from mock_server.service.service import Service
 from mock_server.web.admin_handlers import (
     ArmedList,
     ArmedView,
-    ContextDesk,
     ContextDetail,
+    ContextHandlers,
     ContextList,
     ContextQuery,
-    EventDesk,
+    EventHandlers,
     EventQuery,
-    FaultDesk,
-    ModelDesk,
+    FaultHandlers,
+    ModelHandlers,
     ModelSwitch,
     ModelView,
     ResetView,
@@ -35,7 +35,7 @@ from mock_server.web.admin_journal import (
     Count,
     Criteria,
     Detail,
-    JournalDesk,
+    JournalHandlers,
     Listing,
     NearMissList,
     NearMissQuery,
@@ -55,8 +55,8 @@ from mock_server.web.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
-class Backstage:
-    """What the admin API looks at and changes; `token` None lets in this machine alone."""
+class AdminTargets:
+    """What the admin API shows and changes; `token` None lets in this machine only."""
 
     service: Service
     model: ModelSwitch
@@ -67,26 +67,26 @@ class Backstage:
     ping_seconds: float = 15.0
 
 
-def admin_app(backstage: Backstage) -> ASGIApp:
+def admin_app(targets: AdminTargets) -> ASGIApp:
     """The admin API as an ASGI application, its guard in front."""
-    operations = admin_operations(backstage)
-    document = openapi(operations, backstage.version)
+    operations = admin_operations(targets)
+    document = openapi(operations, targets.version)
 
     async def describe(_: Request) -> Response:
         return answer(document)
 
     routes = [*_routes(operations), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
     handlers = {Refused: _refuse, HTTPException: _refuse}
-    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), backstage.token)
+    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), targets.token)
 
 
-def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
+def admin_operations(targets: AdminTargets) -> tuple[Operation, ...]:
     """Every route but the description of the routes; of two that match, the first counts."""
-    journal = JournalDesk(backstage.journal, backstage.faults)
-    faults = FaultDesk(backstage.faults, backstage.service.events)
-    contexts = ContextDesk(backstage.service)
-    events = EventDesk(backstage.service.events, backstage.ping_seconds)
-    model = ModelDesk(backstage.service, backstage.model, backstage.journal, backstage.faults)
+    journal = JournalHandlers(targets.journal, targets.faults)
+    faults = FaultHandlers(targets.faults, targets.service.events)
+    contexts = ContextHandlers(targets.service)
+    events = EventHandlers(targets.service.events, targets.ping_seconds)
+    model = ModelHandlers(targets.service, targets.model, targets.journal, targets.faults)
     return (
         Operation(
             "GET", "/requests", journal.list, "List what was received",
@@ -135,7 +135,7 @@ def admin_operations(backstage: Backstage) -> tuple[Operation, ...]:
 
 
 def _routes(operations: Iterable[Operation]) -> Iterator[Route]:
-    """A route a path, so that a refused verb is told of those that there are."""
+    """One route a path, so that the answer to a wrong verb lists the right ones."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for operation in operations:
         by_path.setdefault(operation.path, {})[operation.verb] = operation.endpoint
@@ -169,36 +169,38 @@ FORBIDDEN = 403
 CHALLENGE = {"www-authenticate": 'Bearer realm="admin"'}
 
 
+@dataclass(frozen=True, slots=True)
 class AdminGuard:
-    """`token` None: only loopback is let in."""
+    """`app` for whoever knows `token`; None lets in loopback only."""
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
-        self._app = app
-        self._token = token.encode() if token else None
+    app: ASGIApp
+    token: str | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if self._token and not self._knows_token(headers):
+        if self.token and not self._knows_token(headers):
             refusal = answer(Complaint("this needs the admin token as a bearer"), UNAUTHORIZED)
             refusal.headers.update(CHALLENGE)
         elif reason := self._reason_against(scope, headers):
             refusal = answer(Complaint(reason), FORBIDDEN)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         await refusal(scope, receive, send)
 
     def _knows_token(self, headers: Headers) -> bool:
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
         given = credentials.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given, self._token or b"")
+        return scheme.lower() == "bearer" and hmac.compare_digest(
+            given, (self.token or "").encode()
+        )
 
     def _reason_against(self, scope: Scope, headers: Headers) -> str | None:
         host = headers.get("host", "")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             return "requests of web pages elsewhere are refused"
-        if self._token:
+        if self.token:
             return None
         client = scope.get("client")
         if not client or not _is_loopback(client[0]):

@@ -87,33 +87,33 @@ class TraceView:
     state_candidates: list[JsonValue]
 
 
-class ContextDesk:
+@dataclass(frozen=True, slots=True)
+class ContextHandlers:
     """The routes below `contexts` and `traces`."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    service: Service
 
     async def list(self, request: Request) -> Response:
         query = query_as(ContextQuery, request)
-        known = [*self._service.store.conversations()]
+        known = [*self.service.store.conversations()]
         shown = known[query.offset : query.offset + query.limit]
-        views = tuple(_context_view(conversation, self._service) for conversation in shown)
+        views = tuple(_context_view(conversation, self.service) for conversation in shown)
         return answer(ContextList(len(known), views))
 
     async def show(self, request: Request) -> Response:
         context_id = request.path_params["id"]
-        conversation = self._service.store.conversation(context_id)
+        conversation = self.service.store.conversation(context_id)
         if conversation is None:
             raise Refused(NOT_FOUND, f"there is no context {context_id!r}")
         frames = tuple(
             FrameView(frame.flow_id, frame.step_id, frame.type.value)
             for frame in conversation.state.stack
         )
-        return answer(ContextDetail(_context_view(conversation, self._service), frames))
+        return answer(ContextDetail(_context_view(conversation, self.service), frames))
 
     async def trace(self, request: Request) -> Response:
         trace_id = request.path_params["id"]
-        trace = self._service.store.trace(trace_id)
+        trace = self.service.store.trace(trace_id)
         if trace is None:
             raise Refused(NOT_FOUND, f"there is no trace {trace_id!r}")
         if trace.turn is None:
@@ -164,18 +164,18 @@ class ArmedList:
     faults: tuple[ArmedView, ...]
 
 
-class FaultDesk:
-    """The routes below `faults`; whoever follows `events` hears what is armed after each change."""
+@dataclass(frozen=True, slots=True)
+class FaultHandlers:
+    """The routes below `faults`; each change publishes on `events` what is armed after it."""
 
-    def __init__(self, faults: ArmedFaults, events: EventBus) -> None:
-        self._faults = faults
-        self._bus = events
+    faults: ArmedFaults
+    events: EventBus
 
     async def list(self, _: Request) -> Response:
-        return answer(ArmedList(tuple(_armed_view(armed) for armed in self._faults.by_id.values())))
+        return answer(ArmedList(tuple(_armed_view(armed) for armed in self.faults.by_id.values())))
 
     async def show(self, request: Request) -> Response:
-        armed = self._faults.by_id.get(request.path_params["id"])
+        armed = self.faults.by_id.get(request.path_params["id"])
         if armed is None:
             raise _unknown_fault(request)
         return answer(_armed_view(armed))
@@ -184,24 +184,24 @@ class FaultDesk:
         """Arm a fault, or all of a list of them or none."""
         sent = await read_json(request)
         faults = _read_faults(sent)
-        armed = tuple(_armed_view(self._faults.arm(fault)) for fault in faults)
-        self._tell()
+        armed = tuple(_armed_view(self.faults.arm(fault)) for fault in faults)
+        self._publish()
         return answer(ArmedList(armed), CREATED)
 
     async def disarm(self, request: Request) -> Response:
-        if not self._faults.disarm(request.path_params["id"]):
+        if not self.faults.disarm(request.path_params["id"]):
             raise _unknown_fault(request)
-        self._tell()
+        self._publish()
         return await self.list(request)
 
     async def clear(self, request: Request) -> Response:
-        self._faults.clear()
-        self._tell()
+        self.faults.clear()
+        self._publish()
         return await self.list(request)
 
-    def _tell(self) -> None:
-        views = map(_armed_view, self._faults.by_id.values())
-        self._bus.publish("faults", lambda: {"faults": [asdict(view) for view in views]})
+    def _publish(self) -> None:
+        views = map(_armed_view, self.faults.by_id.values())
+        self.events.publish("faults", lambda: {"faults": [asdict(view) for view in views]})
 
 
 def _unknown_fault(request: Request) -> Refused:
@@ -265,16 +265,16 @@ class EventQuery(BaseModel):
 
     @property
     def wanted(self) -> frozenset[str] | None:
-        """None for all; those that were too many to be told are told of in any case."""
+        """None for all; the count of dropped events is always wanted."""
         return None if self.kinds is None else frozenset({*self.kinds.split(","), DROPPED})
 
 
-class EventDesk:
+@dataclass(frozen=True, slots=True)
+class EventHandlers:
     """The route `events`."""
 
-    def __init__(self, events: EventBus, ping_seconds: float) -> None:
-        self._bus = events
-        self._ping_seconds = ping_seconds
+    events: EventBus
+    ping_seconds: float
 
     async def stream(self, request: Request) -> Response:
         wanted = query_as(EventQuery, request).wanted
@@ -284,15 +284,15 @@ class EventDesk:
 
     async def _frames(self, wanted: frozenset[str] | None) -> AsyncIterator[bytes]:
         """The first comment says that from here on nothing is missed."""
-        with self._bus.subscribe() as subscriber:
+        with self.events.subscribe() as subscriber:
             yield b": listening\r\n\r\n"
-            while not self._bus.is_closed:
-                event = await subscriber.next(self._ping_seconds)
+            while not self.events.is_closed:
+                event = await subscriber.next(self.ping_seconds)
                 if event and wanted is not None and event.kind not in wanted:
                     continue
                 if event:
                     yield _event_frame(event)
-                elif not self._bus.is_closed:
+                elif not self.events.is_closed:
                     yield b": ping\r\n\r\n"
 
 
@@ -325,16 +325,14 @@ class ResetView:
     is_loaded: bool
 
 
-class ModelDesk:
+@dataclass(frozen=True, slots=True)
+class ModelHandlers:
     """The routes `reset` and those below `model`."""
 
-    def __init__(
-        self, service: Service, model: ModelSwitch, journal: Journal, faults: ArmedFaults
-    ) -> None:
-        self._service = service
-        self._model = model
-        self._journal = journal
-        self._faults = faults
+    service: Service
+    model: ModelSwitch
+    journal: Journal
+    faults: ArmedFaults
 
     async def show(self, _: Request) -> Response:
         return answer(self._view())
@@ -346,18 +344,18 @@ class ModelDesk:
         return self._switch(is_loaded=False)
 
     async def reset(self, _: Request) -> Response:
-        self._service.reset()
-        self._journal.clear()
-        self._faults.reset()
-        self._model.load()
-        self._service.events.publish("reset", lambda: {})
-        return answer(ResetView(tuple(self._faults.by_id), is_loaded=True))
+        self.service.reset()
+        self.journal.clear()
+        self.faults.reset()
+        self.model.load()
+        self.service.events.publish("reset", lambda: {})
+        return answer(ResetView(tuple(self.faults.by_id), is_loaded=True))
 
     def _switch(self, *, is_loaded: bool) -> Response:
-        (self._model.load if is_loaded else self._model.unload)()
-        self._service.events.publish("model", lambda: {"is_loaded": is_loaded})
+        (self.model.load if is_loaded else self.model.unload)()
+        self.service.events.publish("model", lambda: {"is_loaded": is_loaded})
         return answer(self._view())
 
     def _view(self) -> ModelView:
-        flows = self._service.assistant.flows.values()
-        return ModelView(self._service.is_loaded, sum(not flow.is_pattern for flow in flows))
+        flows = self.service.assistant.flows.values()
+        return ModelView(self.service.is_loaded, sum(not flow.is_pattern for flow in flows))

@@ -117,12 +117,12 @@ class NearMissList:
     near_misses: tuple[NearMiss, ...]
 
 
-class JournalDesk:
+@dataclass(frozen=True, slots=True)
+class JournalHandlers:
     """The routes below `requests`."""
 
-    def __init__(self, journal: Journal, faults: ArmedFaults) -> None:
-        self._journal = journal
-        self._faults = faults
+    journal: Journal
+    faults: ArmedFaults
 
     async def list(self, request: Request) -> Response:
         listing = query_as(Listing, request)
@@ -131,13 +131,13 @@ class JournalDesk:
 
     async def show(self, request: Request) -> Response:
         number = request.path_params["number"]
-        for exchange in self._journal:
+        for exchange in self.journal:
             if exchange.number == number:
                 return answer(_detail(exchange))
         raise Refused(NOT_FOUND, f"request {number} is not in the journal")
 
     async def clear(self, _: Request) -> Response:
-        self._journal.clear()
+        self.journal.clear()
         return answer(Count(0))
 
     async def count(self, request: Request) -> Response:
@@ -148,19 +148,19 @@ class JournalDesk:
         query = query_as(NearMissQuery, request)
         missed = [
             NearMiss(_received(exchange), found)
-            for exchange in self._journal
+            for exchange in self.journal
             if (found := self._missed(query, exchange))
         ]
         missed.sort(key=lambda miss: (len(miss.misses), -miss.request.number))
         return answer(NearMissList(tuple(missed[:NEAR_MISSES])))
 
     def _meeting(self, criteria: Criteria) -> Iterator[Exchange]:
-        return (e for e in self._journal if not _criteria_missed(criteria, e))
+        return (e for e in self.journal if not _criteria_missed(criteria, e))
 
     def _missed(self, query: NearMissQuery, exchange: Exchange) -> tuple[Miss, ...]:
         if query.unfired is None:
             return _criteria_missed(query, exchange)
-        armed = self._faults.by_id.get(query.unfired)
+        armed = self.faults.by_id.get(query.unfired)
         if armed is None:
             raise Refused(NOT_FOUND, f"no fault {query.unfired!r} is armed")
         request = exchange.asked()

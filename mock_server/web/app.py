@@ -29,7 +29,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import Runtime
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json, parse_json
-from mock_server.web.admin import Backstage, admin_app
+from mock_server.web.admin import AdminTargets, admin_app
 from mock_server.web.admin_handlers import ModelSwitch
 from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
 from mock_server.web.journal import Journal
@@ -42,6 +42,12 @@ CARD_PATH = "/.well-known/agent-card.json"
 DEPRECATED_CARD_PATH = "/.well-known/agent.json"
 MAX_BODY_BYTES = 10 * 1024 * 1024
 PING_SECONDS = 15.0
+NO_CONTENT = 204
+BAD_REQUEST = 400
+UNAUTHORIZED = 401
+CONTENT_TOO_LARGE = 413
+
+logger = get_logger("a2a_server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class Site:
 class App:
     """The mock as an ASGI application; `now` is UTC.
 
-    A call that nothing else is known of has `context`.
+    `context` is that of a call without a token, faults or a trace.
     """
 
     def __init__(self, service: Service, site: Site, now: Callable[[], datetime]) -> None:
@@ -82,10 +88,10 @@ class App:
             Route("/", self, methods=["POST"]),
             Route(CARD_PATH, card, methods=["GET"]),
             Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
-            Route("/status", BehindToken(site.status, site.token), methods=["GET"]),
+            Route("/status", TokenRequired(site.status, site.token), methods=["GET"]),
         ]
         if site.put_model:
-            model = BehindToken(PutModel(site.put_model, site.max_body_bytes), site.token)
+            model = TokenRequired(PutModel(site.put_model, site.max_body_bytes), site.token)
             routes.append(Route("/model", model, methods=["PUT"]))
         self._rest = Starlette(routes=routes)
 
@@ -112,14 +118,6 @@ class Page:
         await Response(self._body, media_type="application/json")(scope, receive, send)
 
 
-logger = get_logger("a2a_server")
-
-NO_CONTENT = 204
-BAD_REQUEST = 400
-UNAUTHORIZED = 401
-CONTENT_TOO_LARGE = 413
-
-
 def status(model: Model | None) -> dict[str, Json]:
     """What `/status` shows; None as long as no model is loaded."""
     return {
@@ -129,31 +127,32 @@ def status(model: Model | None) -> dict[str, Json]:
     }
 
 
-class BehindToken:
+@dataclass(frozen=True, slots=True)
+class TokenRequired:
     """`app` for those who know `token`; for everybody if it is None."""
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
-        self._app = app
-        self._token = None if token is None else token.encode()
+    app: ASGIApp
+    token: str | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = next(iter(Request(scope).query_params.getlist("token")), "")
-        app = self._app
-        if self._token is not None and not hmac.compare_digest(given.encode(), self._token):
+        app = self.app
+        known = self.token is None or hmac.compare_digest(given.encode(), self.token.encode())
+        if not known:
             app = _rasa_failure(UNAUTHORIZED, "NotAuthenticated", "User is not authenticated.")
         await app(scope, receive, send)
 
 
+@dataclass(frozen=True, slots=True)
 class PutModel:
     """`load` loads a model for `/status`; turns and the card stay with that of the start."""
 
-    def __init__(self, load: Callable[[str], None], max_body_bytes: int) -> None:
-        self._load = load
-        self._max_body_bytes = max_body_bytes
+    load: Callable[[str], None]
+    max_body_bytes: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            path = _model_file(await read_body(receive, self._max_body_bytes))
+            path = _model_file(await read_body(receive, self.max_body_bytes))
         except ClientGone:
             return
         except BodyTooLarge:
@@ -167,7 +166,7 @@ class PutModel:
             text = "No path to model file defined in request_body."
             return _rasa_failure(BAD_REQUEST, "BadRequest", text)
         try:
-            await asyncio.to_thread(self._load, path)
+            await asyncio.to_thread(self.load, path)
         except ProjectError as error:
             logger.warning("a2a_mock.model.not_loaded", problems=str(error))
             text = f"Agent with name '{path}' could not be loaded."
@@ -208,14 +207,14 @@ def arm_faults(initial: Iterable[Fault], seed: int | None, events: EventBus) -> 
     def make_draw(fault_id: str) -> Draw:
         return random.Random(None if seed is None else f"{seed} {fault_id}").random
 
-    def tell(fired: Fired, subject: Subject) -> None:
+    def publish(fired: Fired, subject: Subject) -> None:
         logger.info("a2a_mock.fault.fired", fault=fired.fault_id, effect=fired.effect.kind)
         events.publish("fault", lambda: _fault_event(fired, subject))
 
-    return ArmedFaults(initial, make_draw, tell)
+    return ArmedFaults(initial, make_draw, publish)
 
 
-def with_backstage(
+def with_admin(
     app: App,
     service: Service,
     runtime: Runtime,
@@ -227,11 +226,11 @@ def with_backstage(
 ) -> ASGIApp:
     """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
     journal = Journal(runtime.now, runtime.elapsed_seconds)
-    backstage = Backstage(service, model, journal, faults, version("a2a-inspect"), token)
+    targets = AdminTargets(service, model, journal, faults, version("a2a-inspect"), token)
     return Middleware(
         app,
         app.context,
-        admin_app(backstage),
+        admin_app(targets),
         journal,
         faults,
         has_trace=lambda trace_id: service.store.trace(trace_id) is not None,
@@ -241,7 +240,7 @@ def with_backstage(
 
 
 def _fault_event(fired: Fired, subject: Subject) -> dict[str, Json]:
-    told: dict[str, Json] = {
+    fields: dict[str, Json] = {
         "fault": fired.fault_id,
         "effect": fired.effect.kind,
         "context": subject.context_id,
@@ -249,6 +248,6 @@ def _fault_event(fired: Fired, subject: Subject) -> dict[str, Json]:
     }
     match subject:
         case Delivery(state=state):
-            return {**told, "state": state.value}
+            return {**fields, "state": state.value}
         case _:
-            return {**told, "verb": subject.verb, "path": subject.path, "method": subject.method}
+            return {**fields, "verb": subject.verb, "path": subject.path, "method": subject.method}

@@ -1,6 +1,7 @@
 """The answer to one request under the faults that hit it."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from http.client import responses
 from typing import TypeAlias
 
@@ -38,50 +39,43 @@ EXTRA_HEADERS: Mapping[int, tuple[Header, ...]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class FaultyAnswer:
     """Passes a request on to the application and its answer back, with what `fired` does to both.
 
-    `headers` are asked for what is to be added when the answer begins.
+    `headers` gives what is to be added when the answer begins.
     """
 
-    def __init__(
-        self,
-        fired: tuple[Fired, ...],
-        request: ReceivedRequest,
-        body: bytes,
-        sleep: Sleep,
-        headers: Callable[[], tuple[Header, ...]],
-    ) -> None:
-        self._fired = fired
-        self._effects = tuple(hit.effect for hit in fired)
-        self._request = request
-        self._body = body
-        self._sleep = sleep
-        self._headers = headers
+    fired: tuple[Fired, ...]
+    request: ReceivedRequest
+    body: bytes
+    sleep: Sleep
+    headers: Callable[[], tuple[Header, ...]]
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         if await self._fails(Moment.BEFORE, scope, receive, send):
             return
-        if any(_replaces(effect) for effect in self._effects):
-            await app(scope, receive, _into_nothing)
+        effects = tuple(hit.effect for hit in self.fired)
+        if any(map(_replaces, effects)):
+            await app(scope, receive, _discard)
             await self._fails(Moment.AFTER, scope, receive, send)
             return
-        answer = TamperedAnswer(self._effects, self._sleep, scope, receive, send)
+        answer = TamperedAnswer(effects, self.sleep, scope, receive, send)
 
         async def begin(message: Message) -> None:
             if message["type"] == "http.response.start":
                 await self._fails(Moment.AFTER, scope, receive, send)
-                message = {**message, "headers": [*message["headers"], *self._headers()]}
+                message = {**message, "headers": [*message["headers"], *self.headers()]}
             await answer.take(message)
 
         await app(scope, receive, begin)
 
     async def _fails(self, moment: Moment, scope: Scope, receive: Receive, send: Send) -> bool:
         """Whether the request ends here; first it waits as long as it has to."""
-        for hit in self._fired:
+        for hit in self.fired:
             match hit.effect:
                 case Delay(when=when) as delay if when is moment:
-                    await self._sleep(delay.seconds + delay.jitter_seconds * hit.chance)
+                    await self.sleep(delay.seconds + delay.jitter_seconds * hit.chance)
                 case HttpStatus(when=when) as failure if when is moment:
                     await self._fail(send, failure)
                     return True
@@ -106,7 +100,7 @@ class FaultyAnswer:
     def _error_body(self, status: int) -> tuple[bytes, bytes]:
         """A body and its type, as like the server's own as can be."""
         phrase = responses.get(status, f"Status {status}")
-        if self._request.path != RPC_PATH or self._request.verb != "POST":
+        if self.request.path != RPC_PATH or self.request.verb != "POST":
             return phrase.encode(), b"text/plain; charset=utf-8"
         return self._rpc_error(status, phrase), b"application/json"
 
@@ -115,7 +109,7 @@ class FaultyAnswer:
             case 401:
                 return error_envelope(None, jsonrpc.unauthorized(), writes_null_id=True)
             case 409:
-                names = (self._request.context_id or "", self._request.message_id or "")
+                names = (self.request.context_id or "", self.request.message_id or "")
                 return error_envelope(self._rpc_id(), jsonrpc.InFlight(*names))
             case 413:
                 return error_envelope(None, jsonrpc.too_large())
@@ -125,7 +119,7 @@ class FaultyAnswer:
 
     def _rpc_id(self) -> RpcId:
         try:
-            return readable_id(parse_json(self._body))
+            return readable_id(parse_json(self.body))
         except ValueError:
             return None
 
@@ -139,7 +133,7 @@ def _replaces(effect: Effect) -> bool:
             return False
 
 
-async def _into_nothing(_: Message) -> None:
+async def _discard(_: Message) -> None:
     pass
 
 

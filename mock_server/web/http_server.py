@@ -135,19 +135,19 @@ def bind(interface: str, port: int) -> socket.socket:
     """Listen on `interface`; port 0 takes a free one.
 
     Raises:
-        StartError: the address cannot be had; with what to do.
+        StartError: the address is unavailable; with what to do.
     """
     try:
         return _bind(interface, port)
     except OSError as error:
-        text = f"port {port} on {interface!r} cannot be had: {error.strerror}"
-        raise StartError([f"{text}; {_way_out(error)}"]) from error
+        text = f"port {port} on {interface!r} is unavailable: {error.strerror}"
+        raise StartError([f"{text}; {_advice(error)}"]) from error
 
 
-def _way_out(error: OSError) -> str:
+def _advice(error: OSError) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return "end what listens there, or choose another with --port (0 picks a free one)"
+            return "stop what listens there, or choose another with --port (0 picks a free one)"
         case errno.EACCES:
             return "this user may not take it; choose one above 1023 with --port"
         case _:

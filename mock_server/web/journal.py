@@ -69,27 +69,27 @@ class Exchange:
         self.size_bytes = 0
         self.is_kept = True
 
-    def hears(self, receive: Receive) -> Receive:
-        """`receive`, and what comes of the body is kept."""
+    def recording_receive(self, receive: Receive) -> Receive:
+        """`receive`, which also keeps what comes of the body."""
 
-        async def hear() -> Message:
+        async def recorded() -> Message:
             message = await receive()
             if message["type"] == "http.request":
                 chunk = message.get("body", b"")
                 self.body = self.body + chunk[:KEPT_BYTES_EACH] if self.body else chunk
             return message
 
-        return hear
+        return recorded
 
-    def says(self, send: Send) -> Send:
-        """`send`, and what goes is kept: of a stream the last event."""
+    def recording_send(self, send: Send) -> Send:
+        """`send`, which also keeps what goes: of a stream the last event."""
 
-        def say(message: Message) -> Awaitable[None]:
+        def recorded(message: Message) -> Awaitable[None]:
             self.note_status(message)
             self.note_answer(message)
             return send(message)
 
-        return say
+        return recorded
 
     def note_status(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -4,7 +4,7 @@ While no fault is armed a request costs its entry in the journal and nothing mor
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,113 +22,102 @@ WANTS_TRACE: Header = (b"x-mock-trace", b"1")
 TRACE_ID = b"x-mock-trace-id"
 
 
+@dataclass(frozen=True, slots=True)
 class Middleware:
     """In front of `app`; `context` is that of a call without faults, and without a trace.
 
     `has_trace` reports whether a turn is traced under an id.
     """
 
-    def __init__(
-        self,
-        app: RpcHandler,
-        context: CallContext,
-        admin: ASGIApp,
-        journal: Journal,
-        faults: ArmedFaults,
-        *,
-        has_trace: Callable[[str], bool],
-        sleep: Callable[[float], Awaitable[None]],
-        max_body_bytes: int,
-    ) -> None:
-        self._app = app
-        self._context = context
-        self._admin = admin
-        self._journal = journal
-        self._faults = faults
-        self._has_trace = has_trace
-        self._sleep = sleep
-        self._max_body_bytes = max_body_bytes
+    app: RpcHandler
+    context: CallContext
+    admin: ASGIApp
+    journal: Journal
+    faults: ArmedFaults
+    has_trace: Callable[[str], bool]
+    sleep: Callable[[float], Awaitable[None]]
+    max_body_bytes: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"].startswith(ADMIN_PREFIX):
-            await self._admin(scope, receive, send)
+            await self.admin(scope, receive, send)
             return
-        exchange = self._journal.open(scope)
-        receive = exchange.hears(receive)
+        exchange = self.journal.open(scope)
+        receive = exchange.recording_receive(receive)
         try:
-            if self._faults or WANTS_TRACE in scope["headers"]:
-                await self._look_closer(exchange, scope, receive, send)
+            if self.faults or WANTS_TRACE in scope["headers"]:
+                await self._handle_with_faults(exchange, scope, receive, send)
             else:
-                await self._app(scope, receive, exchange.says(send), self._context)
+                await self.app(scope, receive, exchange.recording_send(send), self.context)
         finally:
-            self._journal.close(exchange)
+            self.journal.close(exchange)
 
-    async def _look_closer(
+    async def _handle_with_faults(
         self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Read the request before anybody else does, and see which faults hit it."""
-        heard, body = await _read_ahead(receive, self._max_body_bytes)
+        """Read the request ahead, find the faults that hit it, and apply them to the answer."""
+        received, body = await _read_ahead(receive, self.max_body_bytes)
         request = read_request(scope["method"], scope["path"], scope["headers"], body)
-        fired = self._faults.fire(request)
+        fired = self.faults.fire(request)
         exchange.faults = tuple(hit.fault_id for hit in fired)
         trace_id = f"trace-{exchange.number}" if WANTS_TRACE in scope["headers"] else None
         asked = handling(trace_id, (hit.effect for hit in fired))
         answer = FaultyAnswer(
-            fired, request, body, self._sleep, partial(self._trace_header, trace_id)
+            fired, request, body, self.sleep, partial(self._trace_header, trace_id)
         )
-        app = _noting(self._app, replace(self._context, handling=asked), exchange)
-        await answer(app, scope, _replaying(heard, receive), _noting_status(send, exchange))
+        app = _noting(self.app, replace(self.context, handling=asked), exchange)
+        await answer(app, scope, _replaying(received, receive), _noting_status(send, exchange))
 
     def _trace_header(self, trace_id: str | None) -> tuple[Header, ...]:
         """Only a turn that was begun has a trace."""
-        if trace_id is None or not self._has_trace(trace_id):
+        if trace_id is None or not self.has_trace(trace_id):
             return ()
         return ((TRACE_ID, trace_id.encode()),)
 
 
 async def _read_ahead(receive: Receive, limit_bytes: int) -> tuple[list[Message], bytes]:
     """The messages of a request up to its end, or to where it becomes too long."""
-    heard: list[Message] = []
+    received: list[Message] = []
     chunks: list[bytes] = []
     size_bytes = 0
     while size_bytes <= limit_bytes:
         message = await receive()
-        heard.append(message)
+        received.append(message)
         if message["type"] == "http.disconnect":
             break
         chunks.append(message.get("body", b""))
         size_bytes += len(chunks[-1])
         if not message.get("more_body", False):
             break
-    return heard, b"".join(chunks)
+    return received, b"".join(chunks)
 
 
-def _replaying(heard: list[Message], receive: Receive) -> Receive:
-    pending = iter(heard)
+def _replaying(received: list[Message], receive: Receive) -> Receive:
+    pending = iter(received)
 
-    async def again() -> Message:
+    async def replayed() -> Message:
         message = next(pending, None)
         return await receive() if message is None else message
 
-    return again
+    return replayed
 
 
 def _noting(app: RpcHandler, context: CallContext, exchange: Exchange) -> ASGIApp:
-    """`app`, its answers kept as it gives them, whatever becomes of them on their way."""
+    """`app`, whose answers are kept as it gives them, before faults change them."""
 
     async def noting(scope: Scope, receive: Receive, send: Send) -> None:
-        async def say(message: Message) -> None:
+        async def noted(message: Message) -> None:
             exchange.note_answer(message)
             await send(message)
 
-        await app(scope, receive, say, context)
+        await app(scope, receive, noted, context)
 
     return noting
 
 
 def _noting_status(send: Send, exchange: Exchange) -> Send:
-    async def say(message: Message) -> None:
+    async def noted(message: Message) -> None:
         exchange.note_status(message)
         await send(message)
 
-    return say
+    return noted

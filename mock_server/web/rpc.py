@@ -52,7 +52,7 @@ CONTENT_TOO_LARGE = 413
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
 RpcHandler: TypeAlias = Callable[[Scope, Receive, Send, CallContext], Awaitable[None]]
-"""An ASGI application that is told what surrounds the call."""
+"""An ASGI application that takes the context of the call, too."""
 
 
 class RpcEndpoint:

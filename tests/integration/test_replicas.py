@@ -338,4 +338,4 @@ def test_port_in_use_is_one_line_and_status_2(project: Path) -> None:
         line = [sys.executable, "-m", "mock_server", "replicas", str(project), "--port", str(port)]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
-    assert re.fullmatch(rf"port {port} on '127.0.0.1' cannot be had: .*--port .*\n", ended.stderr)
+    assert re.fullmatch(rf"port {port} on '127.0.0.1' is unavailable: .*--port .*\n", ended.stderr)

@@ -377,7 +377,7 @@ def test_second_server_on_a_port_is_refused(run_mock: "RunMock", project: Path) 
     with run_mock(project) as mock:
         port = str(httpx.URL(mock.url).port)
         (told,) = serve(project, "--port", port)
-        assert told.startswith(f"port {port} on '127.0.0.1' cannot be had: ")
+        assert told.startswith(f"port {port} on '127.0.0.1' is unavailable: ")
         assert "--port" in told
 
 

@@ -26,7 +26,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
 from mock_server.web.admin_handlers import ModelSwitch
-from mock_server.web.app import App, Page, Site, arm_faults, with_backstage
+from mock_server.web.app import App, Page, Site, arm_faults, with_admin
 from mock_server.web.http_server import Server, bind, port_of
 
 CHUNKS = ("Your ", "fee ", "is ", "2 %.")
@@ -117,7 +117,7 @@ async def _serving(
             _notifier(mock, armed) as notifier,
             Service(agent, runtime, settings, notifier if pushes else None, events) as service,
         ):
-            app = with_backstage(
+            app = with_admin(
                 App(service, site, runtime.now),
                 service,
                 replace(runtime, sleep=mock.sleep_for_fault),

@@ -36,7 +36,7 @@ async def record(kept: Journal, chunks: Sequence[bytes], answer: bytes = b"") ->
     async def send(_: Message) -> None:
         pass
 
-    hear, say = exchange.hears(receive), exchange.says(send)
+    hear, say = exchange.recording_receive(receive), exchange.recording_send(send)
     for _ in chunks:
         await hear()
     await say({"type": "http.response.start", "status": 200, "headers": []})
