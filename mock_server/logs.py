@@ -14,7 +14,7 @@ import structlog
 from structlog.stdlib import BoundLogger, ProcessorFormatter
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-# The last net below "a secret is never logged": what only a credential looks like.
+# Texts that look like a credential, hidden in case a secret is ever logged.
 CREDENTIALS = re.compile(
     r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"  # a JWT
     r"|(?i:(?<=bearer )|(?<=basic ))[\w.~+/=-]{8,}"  # an Authorization header
@@ -22,7 +22,7 @@ CREDENTIALS = re.compile(
     r"|(?<=[?&]token=)[^\s&#]+"  # Rasa's own token
 )
 MASK = "[hidden]"
-# Libraries have the word only when something is wrong.
+# Libraries log warnings and errors only.
 OWN_LOGGER = "a2a_server"
 HEADER = frozenset({"timestamp", "level", "event", "exception"})
 NEEDS_QUOTES = frozenset(" '\"=\\")
@@ -57,7 +57,7 @@ def route_events() -> None:
 
 
 def line_formatter(log_format: LogFormat) -> logging.Formatter:
-    """What makes a line of an event of ours, or of a record from elsewhere."""
+    """The formatter of our events, and of records from elsewhere."""
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -77,7 +77,7 @@ def _hide_credentials(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 
 def _write_text(_: WrappedLogger, __: str, event: EventDict) -> str:
-    """`time level event key=value …`; what came from outside can neither end nor paint a line."""
+    """`time level event key=value …`; foreign text can neither end a line nor colour it."""
     trace = event.get("exception")
     head = f"{event['timestamp']} {event['level']:<8}{_single_line(event['event'])}"
     fields = [f"{key}={_quoted(value)}" for key, value in event.items() if key not in HEADER]

@@ -89,11 +89,11 @@ class MalformedJson(BaseModel):
 
 
 class WrongContentType(BaseModel):
-    """Calls the body something that it is not."""
+    """Sends a wrong `Content-Type`."""
 
     model_config = STRICT
     kind: Literal["wrong_content_type"] = "wrong_content_type"
-    content_type: str = Field(default="text/html", min_length=1, description="what it is called")
+    content_type: str = Field(default="text/html", min_length=1, description="the type sent")
 
 
 class WrongId(BaseModel):
@@ -147,7 +147,7 @@ class ReorderedEvents(BaseModel):
 
 
 class ForcedState(BaseModel):
-    """Ends the turn in a state of your choice; the dialogue goes on as if nothing were."""
+    """Ends the turn in a state of your choice; the dialogue goes on as usual."""
 
     model_config = STRICT
     kind: Literal["task_state"] = "task_state"

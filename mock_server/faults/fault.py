@@ -114,7 +114,7 @@ class Armed:
         return self.fault.count is not None and self.fired >= self.fault.count
 
     def hits(self) -> bool:
-        """Throw the dice; a hit counts."""
+        """Draw whether the fault hits now; a hit counts."""
         has_hit = not self.is_spent and self.draw() < self.fault.probability
         self.fired += has_hit
         return has_hit

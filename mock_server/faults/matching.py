@@ -35,7 +35,7 @@ class ReceivedRequest:
 def read_request(
     verb: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
 ) -> ReceivedRequest:
-    """Read what is readable; a body that is no JSON says nothing."""
+    """Read what is readable; a body that is not JSON says nothing."""
     decoded = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
     call = _mapping(_parsed(body) if verb == "POST" else None)
     params = _mapping(call.get("params"))
@@ -86,7 +86,7 @@ def _checked(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
+        raise ValueError(f"not a regular expression: {error}") from error
     return pattern
 
 
@@ -122,7 +122,7 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A push notification that is about to go out."""
+    """A push notification about to be sent."""
 
     task_id: str
     context_id: str

@@ -21,8 +21,8 @@ Everything that the mock can be told to do wrong. Generated from `mock_server/fa
 `scripts/reference`; do not edit.
 
 A fault is an object, armed by `POST /__admin/faults` or listed in `mock.yml: faults:`. Of the
-faults that match a request, each throws its dice; all that hit take effect, in the order in which
-they were armed. `--seed` makes the dice fall the same in every run.
+faults that match a request, each hits with its probability; all that hit take effect, in the order
+in which they were armed. With `--seed` the same requests are hit in every run.
 
 ```yaml
 faults:
@@ -61,7 +61,7 @@ def _section(effect: type[BaseModel]) -> str:
 
 
 def _table(model: type[BaseModel]) -> str:
-    """A row a field; nothing if there is none."""
+    """One row per field; empty without fields."""
     rows = [*_rows(model)]
     head = ["| name | default | meaning |", "| --- | --- | --- |"]
     return "\n".join([*head, *rows]) if rows else ""

@@ -155,7 +155,7 @@ def _with_context(value: Json, context_id: str) -> Json:
 
 
 def _parsed(document: bytes) -> dict[str, Json] | None:
-    """The object that `document` is; None if it is none, as after another fault."""
+    """The JSON object that `document` is; None for all else, as after another fault."""
     try:
         parsed = parse_json(document)
     except ValueError:

@@ -19,7 +19,7 @@ def parse_json(text: bytes | str) -> Json:
     """Return the value of `text`; numbers that JSON cannot write become null.
 
     Raises:
-        ValueError: it is no JSON, not UTF-8, or nested deeper than MAX_DEPTH.
+        ValueError: it is not JSON, not UTF-8, or nested deeper than MAX_DEPTH.
     """
     try:
         value: Json = orjson.loads(text)

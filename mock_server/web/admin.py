@@ -56,7 +56,7 @@ from mock_server.web.journal import Journal
 
 @dataclass(frozen=True, slots=True)
 class AdminTargets:
-    """What the admin API shows and changes; `token` None lets in this machine only."""
+    """What the admin API shows and changes; `token` None is for this machine only."""
 
     service: Service
     model: ModelSwitch
@@ -171,7 +171,7 @@ CHALLENGE = {"www-authenticate": 'Bearer realm="admin"'}
 
 @dataclass(frozen=True, slots=True)
 class AdminGuard:
-    """`app` for whoever knows `token`; None lets in loopback only."""
+    """`app` for those who know `token`; for loopback only if it is None."""
 
     app: ASGIApp
     token: str | None
@@ -204,7 +204,7 @@ class AdminGuard:
             return None
         client = scope.get("client")
         if not client or not _is_loopback(client[0]):
-            return "only this machine is let in; start with --admin-token-env to open it"
+            return "only this machine may use it; start with --admin-token-env to open it"
         if not _is_loopback(_name(host)):
             return "the Host header must name this machine: localhost or its loopback address"
         return None

@@ -104,7 +104,7 @@ class ContextHandlers:
         context_id = request.path_params["id"]
         conversation = self.service.store.conversation(context_id)
         if conversation is None:
-            raise Refused(NOT_FOUND, f"there is no context {context_id!r}")
+            raise Refused(NOT_FOUND, f"unknown context {context_id!r}")
         frames = tuple(
             FrameView(frame.flow_id, frame.step_id, frame.type.value)
             for frame in conversation.state.stack
@@ -115,9 +115,9 @@ class ContextHandlers:
         trace_id = request.path_params["id"]
         trace = self.service.store.trace(trace_id)
         if trace is None:
-            raise Refused(NOT_FOUND, f"there is no trace {trace_id!r}")
+            raise Refused(NOT_FOUND, f"unknown trace {trace_id!r}")
         if trace.turn is None:
-            raise Refused(NOT_FOUND, f"the turn of trace {trace_id!r} goes on")
+            raise Refused(NOT_FOUND, f"the turn of trace {trace_id!r} still runs")
         named = {"id": trace_id, "task": trace.task_id, "context": trace.context_id}
         encoded = encode_turn(trace.turn, trace.assistant)
         return answer({**named, "turn": encoded, **encode_decisions(trace.turn)})
@@ -219,7 +219,7 @@ def _read_faults(sent: Json) -> tuple[Fault, ...]:
         else:
             problems += (_problem(p, index if isinstance(sent, list) else None) for p in found)
     if problems:
-        raise Refused(UNPROCESSABLE, "this is no fault", tuple(problems))
+        raise Refused(UNPROCESSABLE, "not a fault", tuple(problems))
     return tuple(faults)
 
 
@@ -258,7 +258,7 @@ class EventQuery(BaseModel):
         if unknown:
             raise PydanticCustomError(
                 "kinds",
-                "{unknown} is no kind of event; expected some of {kinds}, with commas",
+                "unknown kind of event {unknown}; expected some of {kinds}, with commas",
                 {"unknown": repr(unknown[0]), "kinds": ", ".join(KINDS)},
             )
         return kinds
@@ -319,7 +319,7 @@ class ModelView:
 
 @dataclass(frozen=True, slots=True)
 class ResetView:
-    """What is there after a reset: the faults of `mock.yml` and a loaded model."""
+    """The state after a reset: the faults of `mock.yml` and a loaded model."""
 
     faults: tuple[str, ...]
     is_loaded: bool

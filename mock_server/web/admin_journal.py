@@ -1,4 +1,4 @@
-"""`/__admin/requests`: what came, what became of it, and what nearly was what a test expected."""
+"""`/__admin/requests`: what was received, its outcome, and near misses of what a test expected."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -228,7 +228,7 @@ def _detail(exchange: Exchange) -> Detail:
 
 
 def _shown(document: bytes) -> JsonValue:
-    """JSON as a value without its secrets; what is none as text, which may have been cut short."""
+    """JSON as a value without its secrets; all else as text, which may have been cut short."""
     try:
         return _without_secrets(parse_json(document))
     except ValueError:

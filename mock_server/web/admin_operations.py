@@ -34,7 +34,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """The body of every answer that is no success."""
+    """The body of every answer that reports an error."""
 
     error: str
     problems: tuple[Problem, ...] = ()
@@ -58,7 +58,7 @@ async def read_json(request: Request) -> Json:
     """The body; an empty one is an empty object.
 
     Raises:
-        Refused: it is too long, or no JSON.
+        Refused: it is too long, or not JSON.
     """
     try:
         body = await read_body(request.receive, MAX_BODY_BYTES)
@@ -69,7 +69,7 @@ async def read_json(request: Request) -> Json:
     try:
         return parse_json(body)
     except ValueError as error:
-        raise Refused(BAD_REQUEST, f"this is no JSON: {error}") from None
+        raise Refused(BAD_REQUEST, f"not JSON: {error}") from None
 
 
 def as_model(kind: type[ModelT], value: Json) -> ModelT:
@@ -101,7 +101,7 @@ def _refusal(error: ValidationError) -> Refused:
         Problem(".".join(map(str, problem["loc"])), problem["msg"])
         for problem in error.errors(include_url=False, include_context=False, include_input=False)
     )
-    return Refused(UNPROCESSABLE, "this is not what was expected", problems)
+    return Refused(UNPROCESSABLE, "not what was expected", problems)
 
 
 PREFIX = "/__admin"

@@ -9,7 +9,7 @@ from structlog.stdlib import get_logger
 from mock_server.service.live_task import Subscription
 from mock_server.tasks.task import Task, Update
 
-# What is read past the limit and thrown away: a client that is refused while it still writes
+# What is read past the limit and discarded: a client that is refused while it still writes
 # sees a reset instead of the answer.
 DRAINED_BYTES = 64 * 1024 * 1024
 

@@ -23,7 +23,7 @@ logger = get_logger("a2a_server")
 
 UNAUTHORIZED = 401
 CHALLENGE = {"www-authenticate": "Bearer"}
-NO_JWT = "it is no JWT"
+NO_JWT = "it is not a JWT"
 REASONS: Mapping[type[jwt.InvalidTokenError], str] = {
     jwt.InvalidSignatureError: "the signature is wrong",
     jwt.InvalidAlgorithmError: "the algorithm is not the configured one",
@@ -112,7 +112,7 @@ def _judged(claims: Mapping[str, Json], now: float) -> Verdict:
     for name in ("exp", "nbf", "iat"):
         value = claims.get(name, 0)
         if not _is_number(value):
-            return Rejected(f"claim {name!r} is no number of seconds")
+            return Rejected(f"claim {name!r} is not a number of seconds")
         times[name] = value
     if times["exp"] <= now:
         return Rejected("it has expired")

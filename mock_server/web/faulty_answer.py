@@ -98,7 +98,7 @@ class FaultyAnswer:
         await _respond(send, failure.status, body, *EXTRA_HEADERS.get(failure.status, ()))
 
     def _error_body(self, status: int) -> tuple[bytes, bytes]:
-        """A body and its type, as like the server's own as can be."""
+        """A body and its type, as the server itself writes them."""
         phrase = responses.get(status, f"Status {status}")
         if self.request.path != RPC_PATH or self.request.verb != "POST":
             return phrase.encode(), b"text/plain; charset=utf-8"
@@ -125,7 +125,7 @@ class FaultyAnswer:
 
 
 def _replaces(effect: Effect) -> bool:
-    """Whether the application's answer is thrown away, although it worked for it."""
+    """Whether the application runs, and its answer is discarded."""
     match effect:
         case HttpStatus(when=Moment.AFTER) | ConnectionReset(when="after"):
             return True

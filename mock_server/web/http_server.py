@@ -181,7 +181,7 @@ def tls_context(certificate: Path, keyfile: Path | None, password: str | None) -
         StartError: they cannot be read, do not belong together, or need another password.
     """
     files = {"--ssl-certificate": certificate, "--ssl-keyfile": keyfile}
-    missing = [f"{flag}: there is no file {str(file)!r}" for flag, file in files.items()
+    missing = [f"{flag}: found no file {str(file)!r}" for flag, file in files.items()
                if file and not file.is_file()]  # fmt: skip
     if missing:
         raise StartError(missing)

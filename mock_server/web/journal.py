@@ -1,6 +1,6 @@
-"""The requests that came and what became of them, as references to bytes that are read on demand.
+"""The requests received and their outcomes, as references to bytes that are read on demand.
 
-Every request passes here, so nothing is parsed or copied until somebody asks.
+Every request passes here, so nothing is parsed or copied before it is needed.
 """
 
 from collections import deque
@@ -143,7 +143,7 @@ class Journal:
         return exchange
 
     def close(self, exchange: Exchange) -> None:
-        """Nothing more is to come of it."""
+        """The exchange has ended."""
         exchange.seconds = self._elapsed_seconds() - exchange.began
         if len(exchange.body) > KEPT_BYTES_EACH:
             exchange.body = exchange.body[:KEPT_BYTES_EACH]

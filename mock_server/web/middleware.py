@@ -1,4 +1,4 @@
-"""The outermost layer: the admin API beside the mock, the journal of all else, and the faults.
+"""The outermost layer: the admin API beside the mock; the journal and the faults around all else.
 
 While no fault is armed a request costs its entry in the journal and nothing more.
 """

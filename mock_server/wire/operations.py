@@ -79,7 +79,7 @@ class DeletePushConfig:
 
 @record
 class GetExtendedCard:
-    """There is none; which error says so depends on the profile."""
+    """The mock has none; the profile decides on the error."""
 
 
 PushOperation: TypeAlias = SetPushConfig | GetPushConfig | ListPushConfigs | DeletePushConfig
@@ -94,7 +94,7 @@ Answer: TypeAlias = EncodedTask | PushConfig | tuple[PushConfig, ...] | None
 
 @record
 class Call:
-    """A request that was understood; nobody waits for the answer to a notification."""
+    """A request that was understood; a notification is not answered."""
 
     id: RpcId
     operation: Operation
@@ -103,7 +103,7 @@ class Call:
 
 @record
 class BadCall:
-    """A body that is no request; `id` is what could be read of it."""
+    """A body that is not a request; `id` is what could be read of it."""
 
     id: RpcId
     error: RpcError

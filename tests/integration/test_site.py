@@ -116,7 +116,7 @@ def test_problems_of_flags_and_project_are_told_together(project: Path, certific
     configure(project, "max_contexts: -1", "tls: {}")
     told = serve(project, "--ssl-certificate", "none.pem")
     assert len(told) == 3
-    assert told[2] == "--ssl-certificate: there is no file 'none.pem'"
+    assert told[2] == "--ssl-certificate: found no file 'none.pem'"
     told = serve(project, "--ssl-password", "NO_SUCH_VARIABLE", "--auth-token-env", "NO_OTHER")
     assert told == [
         "--ssl-password: environment variable NO_SUCH_VARIABLE is not set; "

@@ -50,7 +50,7 @@ async def test_contexts_are_shown_with_their_slots(serving: "Serving") -> None:
         assert (await mock.admin("contexts", offset=1)).json() == {"total": 1, "contexts": []}
         missing = await mock.client.get("/__admin/contexts/c2")
         assert missing.status_code == 404
-        assert missing.json() == {"error": "there is no context 'c2'", "problems": []}
+        assert missing.json() == {"error": "unknown context 'c2'", "problems": []}
 
 
 @pytest.mark.req("ADMIN-2")
@@ -119,7 +119,7 @@ async def test_trace_comes_when_the_turn_is_over(serving: "Serving") -> None:
             await mock.paused.wait()
             early = await mock.client.get(f"/__admin/traces/{trace_id}")
             assert early.status_code == 404
-            assert "goes on" in early.json()["error"]
+            assert "still runs" in early.json()["error"]
             mock.let_go.set()
             await response.aread()
         assert (await mock.admin(f"traces/{trace_id}")).json()["context"] == "c1"

@@ -63,7 +63,7 @@ def test_wrong_fault_is_a_problem_of_the_project(project: Path) -> None:
     (project / "mock.yml").write_text("faults:\n  - effect: {kind: delay}\n")
     refused = serve(project, "--port", "0")
     assert refused.returncode == 2
-    assert f"{project / 'mock.yml'}:2: mock.fault: a fault: effect.seconds" in refused.stderr
+    assert f"{project / 'mock.yml'}:2: mock.fault: faults.effect.seconds" in refused.stderr
 
 
 @pytest.mark.req("ADMIN-1")

@@ -96,7 +96,7 @@ async def test_requests_are_counted(serving: "Serving") -> None:
         refused = await mock.client.post("/__admin/requests/count", json={"state": "done"})
         assert refused.status_code == 422
         unreadable = await mock.client.post("/__admin/requests/count", content=b"{")
-        assert (unreadable.status_code, "no JSON" in unreadable.json()["error"]) == (400, True)
+        assert (unreadable.status_code, "not JSON" in unreadable.json()["error"]) == (400, True)
         long = await mock.client.post("/__admin/requests/count", content=b" " * 2_000_000)
         assert long.status_code == 413
 

@@ -69,7 +69,8 @@ def test_parameters_are_typed() -> None:
         ({"effect": "wrong_id", "match": {"state": "working"}}, "a request has no state to match"),
         (
             {"effect": "wrong_id", "match": {"text": "("}},
-            "match.text: no regular expression: missing ), unterminated subpattern at position 0",
+            "match.text: not a regular expression: "
+            "missing ), unterminated subpattern at position 0",
         ),
         (
             {"effect": "wrong_id", "match": {"tekst": "a"}},

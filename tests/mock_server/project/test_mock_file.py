@@ -283,7 +283,7 @@ faults:
         "mock.yml:8: mock.fault: faults.effect.seconds: field required",
         "mock.yml:9: mock.fault: faults.often: extra inputs are not permitted",
         "mock.yml:10: mock.fault: faults: input should be an object",
-        "mock.yml:11: mock.fault: faults.match.text: no regular expression: missing ), "
+        "mock.yml:11: mock.fault: faults.match.text: not a regular expression: missing ), "
         "unterminated subpattern at position 0",
         "mock.yml:14: mock.fault: a second fault has the id 'down'",
     ]

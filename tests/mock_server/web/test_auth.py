@@ -133,14 +133,14 @@ def test_public_key_is_no_secret(issuers: Mapping[str, Issuer]) -> None:
         ({"exp": NOW}, "it has expired"),
         ({"exp": NOW - 0.001}, "it has expired"),
         ({"exp": -1}, "it has expired"),
-        ({"exp": str(NOW + 60)}, "claim 'exp' is no number of seconds"),
-        ({"exp": True}, "claim 'exp' is no number of seconds"),
-        ({"exp": float("nan")}, "claim 'exp' is no number of seconds"),
-        ({"exp": [NOW + 60]}, "claim 'exp' is no number of seconds"),
+        ({"exp": str(NOW + 60)}, "claim 'exp' is not a number of seconds"),
+        ({"exp": True}, "claim 'exp' is not a number of seconds"),
+        ({"exp": float("nan")}, "claim 'exp' is not a number of seconds"),
+        ({"exp": [NOW + 60]}, "claim 'exp' is not a number of seconds"),
         ({"nbf": NOW + 0.001}, "it is not valid yet"),
         ({"iat": NOW + 0.001}, "it is not valid yet"),
-        ({"nbf": None}, "claim 'nbf' is no number of seconds"),
-        ({"iat": "soon"}, "claim 'iat' is no number of seconds"),
+        ({"nbf": None}, "claim 'nbf' is not a number of seconds"),
+        ({"iat": "soon"}, "claim 'iat' is not a number of seconds"),
     ],
 )
 def test_times_are_verified_without_leeway(
@@ -202,7 +202,7 @@ def test_issuer_and_audience_are_those_configured(
 )
 def test_signed_nonsense_is_rejected(issuer: Issuer, claims: bytes) -> None:
     token = sign(issuer.auth.algorithm, issuer.key, claims)
-    assert issuer.verdict(token) == Rejected("it is no JWT")
+    assert issuer.verdict(token) == Rejected("it is not a JWT")
 
 
 @pytest.mark.req("AUTH-1")
@@ -215,7 +215,7 @@ def test_signed_nonsense_is_rejected(issuer: Issuer, claims: bytes) -> None:
         (("Basic {}",), "the scheme is not Bearer"),
         (("Bearer",), "the scheme is not Bearer"),
         (("Bearer ",), "the scheme is not Bearer"),
-        (("Bearer {} {}",), "it is no JWT"),
+        (("Bearer {} {}",), "it is not a JWT"),
     ],
 )
 def test_header_carries_one_bearer_token(

@@ -73,8 +73,8 @@ def test_certificate_is_read_with_its_key(files: Path, password: str) -> None:
 def test_missing_files_are_told_together(files: Path) -> None:
     told = problems_of(files / "a.pem", files / "b.pem", None)
     assert told == (
-        f"--ssl-certificate: there is no file {str(files / 'a.pem')!r}\n"
-        f"--ssl-keyfile: there is no file {str(files / 'b.pem')!r}"
+        f"--ssl-certificate: found no file {str(files / 'a.pem')!r}\n"
+        f"--ssl-keyfile: found no file {str(files / 'b.pem')!r}"
     )
 
 
