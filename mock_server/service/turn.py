@@ -238,6 +238,8 @@ class Turn:
         slots = self.conversation.state.slots
         parts = status_parts(self.assistant, slots, state, outcome, reason=reason, failure=failure)
         _publish_last(self.live, state, parts, self._runtime)
+        # It refers to its host, this turn: only the garbage collector would free the two.
+        del self._engine
 
 
 def _publish_last(
