@@ -16,6 +16,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import count, islice
 from statistics import median
 
@@ -33,9 +34,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.tui.app import InspectorApp
-from inspector.tui.board_drawing import draw_board
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.frames import Folds
 from inspector.tui.panels import Panels
 from inspector.tui.workspace import Workspace
 from inspector.views import log_views
@@ -187,21 +186,15 @@ class Sized:
     """A log with its views, and the entries that come next."""
 
     entries: list[Entry]
-    folds: Folds
+    views: Views
     coming: list[Entry]
-
-    @property
-    def views(self) -> Views:
-        return self.folds.views
 
 
 def sized(shape: Callable[[], Iterator[Entry]], entries: int, more: int) -> Sized:
     log = shape()
     known = list(islice(log, entries))
-    folds = Folds()
-    for entry in known:
-        folds = folds.step(entry)
-    return Sized(known, folds, list(islice(log, more)))
+    views = reduce(log_views.step, known, log_views.EMPTY)
+    return Sized(known, views, list(islice(log, more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,11 +313,11 @@ async def screened(log: Sized, rounds: int) -> Screened:
         await app.push_screen(screen)
         await pilot.pause()
         screen.query_one(Panels).go_to("wire")
-        frames = [await _frame(pilot, screen, log.folds)]
-        folds = log.folds
+        frames = [await _frame(pilot, screen, log.views)]
+        views = log.views
         for entry in log.coming[: FRAMES_A_ROUND * rounds]:
-            folds = folds.step(entry)
-            frames.append(await _frame(pilot, screen, folds))
+            views = log_views.step(views, entry)
+            frames.append(await _frame(pilot, screen, views))
         pages = [
             await _page(pilot, screen, name)
             for name in LISTS
@@ -340,9 +333,9 @@ async def _page(pilot: Pilot[int], screen: Workspace, name: str) -> float:
     return time.process_time() - start
 
 
-async def _frame(pilot: Pilot[int], screen: Workspace, folds: Folds) -> float:
+async def _frame(pilot: Pilot[int], screen: Workspace, views: Views) -> float:
     start = time.process_time()
-    draw_board(screen, folds.board())
+    screen.panels.show_views(views)
     await pilot.pause()
     return time.process_time() - start
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import on
@@ -18,7 +19,8 @@ from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
 from inspector.tui.drawing.styles import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
-from inspector.tui.messages import SessionGiven, TargetGiven
+from inspector.tui.layout import SplitLayout
+from inspector.tui.messages import Notice, SessionGiven, SymbolsChosen, TargetGiven
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class InspectorApp(App[int]):
 
         def open_it() -> "RecordedSession":
             address, connection = self._resolve(target, False)
-            return open_session(address, connection, self.tell_unsaved)
+            return open_session(address, connection, self.notice)
 
         self._show(open_it, target)
 
@@ -134,7 +136,7 @@ class InspectorApp(App[int]):
             is_recorded = target is None
             told = read_header(path).target if target is None else target
             address, connection = self._resolve(told, is_recorded)
-            return reopen_session(path, connection, self.tell_unsaved, address)
+            return reopen_session(path, connection, self.notice, address)
 
         self._show(open_it, target or "")
 
@@ -144,27 +146,28 @@ class InspectorApp(App[int]):
         return target, self._connection or Connection()
 
     def _show(self, open_it: "Callable[[], RecordedSession]", target: str) -> None:
-        from inspector.tui.actions.showing import draw_with
         from inspector.tui.drawing.styles import ASCII
         from inspector.tui.keys import keymap_of
         from inspector.tui.workspace import Workspace
 
         try:
-            link = open_it()
+            opened = open_it()
         except InspectorError as error:
             self._ask_again(str(error), target)
             return
         if isinstance(self.screen, StartScreen) and self.screen.is_beside:
             self.pop_screen()
         before = self.screen
-        recording = link.recording
+        recording = opened.recording
         workspace = Workspace(
-            link.target,
-            link.session,
+            opened.target,
+            opened.session,
             started=recording.started,
-            now_ms=link.now_ms,
+            now_ms=opened.now_ms,
             keymap=keymap_of(self.config),
-            connection=link.connection,
+            layout=self.look.layout,
+            project=self.project,
+            connection=opened.connection,
         )
         self.set_keymap(workspace.keymap.overrides())
         workspace.recorded_in = recording.path
@@ -175,8 +178,8 @@ class InspectorApp(App[int]):
         else:
             self.push_screen(workspace)
         if self.letters.enabled:
-            workspace.call_after_refresh(draw_with, workspace, ASCII)
-        for told in (workspace.keymap.told, link.remark):
+            workspace.call_after_refresh(workspace.draw_with, ASCII)
+        for told in (workspace.keymap.told, opened.remark):
             if told:
                 workspace.call_after_refresh(workspace.notice, told)
 
@@ -184,20 +187,49 @@ class InspectorApp(App[int]):
         filters = super().get_line_filters()
         return [*filters, self.letters] if self.letters.enabled else filters
 
-    def remember(self, look: Look) -> None:
+    @on(SplitLayout.Changed)
+    def take_layout(self, event: SplitLayout.Changed) -> None:
+        self._remember(replace(self.look, layout=event.layout))
+
+    @on(SymbolsChosen)
+    def take_symbols(self, event: SymbolsChosen) -> None:
+        self.letters.enabled = event.is_ascii
+
+    def action_next_theme(self) -> None:
+        """Take the next theme, and remember it."""
+        names = list(THEMES)
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self._remember(replace(self.look, theme=self.theme))
+        self.notice(f"theme {self.theme}")
+
+    def action_picture(self) -> None:
+        """Write the screen as SVG to the user's folder of pictures."""
+        from datetime import datetime
+
+        from inspector.core.saved.session_store import make_private_folder
+        from inspector.folders import pictures_folder
+
+        folder = pictures_folder()
+        file = folder / f"{datetime.now():%Y%m%dT%H%M%S}.svg"
+        try:
+            make_private_folder(folder)
+            file.write_text(self.export_screenshot(), encoding="utf-8")
+        except OSError as error:
+            self.notice(f"no picture: {error.strerror}")
+            return
+        self.notice(f"picture: {file}")
+
+    def _remember(self, look: Look) -> None:
         """Write down how the app looks, for the next start."""
         self.look = look
         problem = write_look(state_folder(), look)
         if problem:
-            self.tell_unsaved(problem)
+            self.notice(problem)
 
-    def tell_unsaved(self, problem: str) -> None:
-        """Say that the session is not written down; the app goes on."""
-        from inspector.tui.workspace import Workspace
-
+    def notice(self, text: str) -> None:
+        """Say `text` at the foot of the main screen."""
         for screen in self.screen_stack:
-            if isinstance(screen, Workspace):
-                screen.notice(problem)
+            screen.post_message(Notice(text))
 
     async def _demonstrate(self) -> None:
         from inspector.demo import serve_bank
@@ -210,12 +242,10 @@ class InspectorApp(App[int]):
         self.connect(url)
 
     def _ask_again(self, problem: str, target: str) -> None:
-        from inspector.tui.workspace import Workspace
-
         if isinstance(self.screen, StartScreen):
             self.screen.tell(problem)
-        elif isinstance(self.screen, Workspace):
-            self.screen.notice(problem)
+        elif len(self.screen_stack) > 1:
+            self.notice(problem)
         else:
             self.push_screen(StartScreen(problem, target))
 

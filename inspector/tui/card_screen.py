@@ -18,13 +18,13 @@ from inspector.core.saved.cards import SeenCard, load_card, save_card
 from inspector.core.session import Session
 from inspector.folders import cards_folder
 from inspector.tui.ask_line import AskLine
-from inspector.tui.board import Board
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.json_lines import body_lines, ink_json
 from inspector.tui.drawing.safe_text import safe, safe_line, wall_clock
 from inspector.tui.drawing.styles import UNICODE, Symbols
-from inspector.tui.running_app import app_of
+from inspector.tui.log_view import LogView
+from inspector.tui.messages import app_of
 from inspector.views.card import (
     CardChange,
     CardView,
@@ -92,7 +92,7 @@ class CardScreen(Screen["str | None"]):
 
     def __init__(
         self,
-        board: Board,
+        view: LogView,
         *,
         fetch: Callable[[], None] = lambda: None,
         last: Callable[[], SeenCard | None] = lambda: None,
@@ -100,7 +100,7 @@ class CardScreen(Screen["str | None"]):
         symbols: Symbols = UNICODE,
     ) -> None:
         super().__init__()
-        self._board = board
+        self._view = view
         self._fetch = fetch
         self._last = last
         self._started = started
@@ -125,10 +125,10 @@ class CardScreen(Screen["str | None"]):
         self._timer = self.set_interval(INTERVAL_SECONDS, self._fetch, pause=True)
         self._draw(from_start=True)
 
-    def show_board(self, board: Board) -> None:
+    def show_view(self, view: LogView) -> None:
         """Draw what came, where the reader is; before the screen stands, keep it for then."""
-        is_new = board.card is not self._board.card
-        self._board = board
+        is_new = view.card is not self._view.card
+        self._view = view
         if not self.is_mounted:
             return
         if is_new:
@@ -137,7 +137,7 @@ class CardScreen(Screen["str | None"]):
 
     @property
     def _card(self) -> CardView | None:
-        return self._board.card
+        return self._view.card
 
     def _draw(self, *, from_start: bool) -> None:
         card = self._card
@@ -180,7 +180,7 @@ class CardScreen(Screen["str | None"]):
             parts.append(
                 (f"{place} of {len(self._found)} lines with “{safe_line(needle)}”   ", style)
             )
-        if trouble := self._board.trouble:
+        if trouble := self._view.card_trouble:
             parts.append((safe_line(trouble.problem.partition("\n")[0]), styles.BAD))
         note = self.query_one("#note", Static)
         note.update(Content.assemble(*parts))
@@ -421,8 +421,8 @@ class CardMemory:
         self._old_entries = len(session.log.entries)
         self._kept: dict[str, Json] | None = None
 
-    def take(self, board: Board) -> None:
-        card = board.card
+    def take(self, view: LogView) -> None:
+        card = view.card
         if card is None or card.seq <= self._old_entries or card.card == self._kept:
             return
         if self._kept is None:

@@ -12,9 +12,12 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
 from inspector.tui.messages import OfferTaken, Place
+from inspector.tui.panel import Payload, entry_payload, received_payload
 from inspector.views.card import CardView
 from inspector.views.chat import ChatMessage, Offer
+from inspector.views.exchanges import Exchange
 from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12
@@ -28,10 +31,11 @@ class ConversationPanel(BlockList):
 
     def __init__(self, started: datetime) -> None:
         super().__init__(wraps=True, id="conversation", empty=WRITE_BELOW)
-        self.border_title = "1 Conversation"
+        self.title = "1 Conversation"
+        self.count: tuple[int, int] | None = None
         self.symbols = UNICODE
         self.agent = "agent"
-        self.is_filtered = False
+        self._view = LogView()
         self._started = started
         self._trouble: ChatMessage | None = None
         self._messages: ItemBlocks[ChatMessage | CardView] = ItemBlocks(
@@ -39,17 +43,39 @@ class ConversationPanel(BlockList):
         )
         self.source = self._messages
 
-    def show_chat(
-        self, chat: Sequence[ChatMessage], card: CardView | None, trouble: ChatMessage | None = None
-    ) -> None:
+    def show_view(self, view: LogView) -> None:
+        before, self._view = self._view, view
+        chat = view.passing.chat
+        self.count = (len(chat), len(view.chat)) if view.is_filtered else None
+        if view.views is not before.views or view.passing is not before.passing:
+            self._show_chat(view)
+        self.mark(view.place)
+
+    def shows_trouble_at(self, place: Place) -> bool:
+        return False
+
+    def copied(self) -> str | None:
+        return None if self.current is None else self.current.plain
+
+    def pointed_exchange(self) -> Exchange | None:
+        return self._view.turn_exchange
+
+    def payload(self) -> Payload | None:
+        return entry_payload(self._view)
+
+    def saved(self) -> Payload | None:
+        return received_payload(self._view.exchange)
+
+    def _show_chat(self, view: LogView) -> None:
         """Draw the chat; before its first word, what the agent says it can do.
 
-        `trouble` comes last: why the agent cannot be reached.
+        Last comes why the agent cannot be reached.
         """
+        chat, card, trouble = view.passing.chat, view.card, view.card_trouble
         self.agent = safe_line(card.name) if card is not None else "agent"
         self._trouble = trouble
         tail: tuple[ChatMessage | CardView, ...] = () if trouble is None else (trouble,)
-        greets = not chat and trouble is None and card is not None and not self.is_filtered
+        greets = not chat and trouble is None and card is not None and not view.is_filtered
         if greets and card is not None:
             tail = (card,)
         self.refill(lambda: self._messages.take(chat, tail), from_start=greets)

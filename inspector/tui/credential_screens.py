@@ -15,7 +15,7 @@ from inspector.core.credentials import header_of
 from inspector.errors import InspectorError, UsageError
 from inspector.settings import DEFAULT_TTL_SECONDS, Mint
 from inspector.tui.composing.options import Choices
-from inspector.tui.credentials import Header, OriginDoubted
+from inspector.tui.credentials import OriginDoubted, SecretHeader
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.wire.card import BEARER, KEY, Scheme
 from inspector.wire.urls import root
@@ -25,7 +25,7 @@ _KINDS = {TOKEN: "bearer token", API_KEY: "api key", JWT: "development JWT"}
 _SECRET_WIDTH = 1024 * 16
 
 
-class SecretScreen(ModalScreen["Header | Mint | None"]):
+class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
     """Dismisses with a header, a way to make tokens, or None."""
 
     CSS_PATH = "credential_screens.tcss"
@@ -80,7 +80,7 @@ class SecretScreen(ModalScreen["Header | Mint | None"]):
         except InspectorError as error:
             self.query_one("#problem", Static).update(safe_line(f"{error.text}; {error.hint}"))
 
-    def _read(self) -> Header | Mint:
+    def _read(self) -> SecretHeader | Mint:
         if self._kind == JWT:
             return self._read_mint()
         scheme = BEARER

@@ -9,9 +9,9 @@ from inspector.core.credentials import header_of, token_expiry, with_header
 from inspector.core.session import Session
 from inspector.net.events import Headers
 from inspector.settings import Connection, Mint
-from inspector.tui.board import Board
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import span
+from inspector.tui.log_view import LogView
 from inspector.views.problems import RefusalKind, refusal_of
 from inspector.wire.card import BEARER, Scheme, wanted_scheme, wants_credentials
 
@@ -37,7 +37,7 @@ def words_of(left_seconds: float | None) -> Words:
     return Words(f"token expires in {span(left_seconds)}", styles.WARN if is_soon else styles.DIM)
 
 
-Header: TypeAlias = tuple[str, str]
+SecretHeader: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class OriginDoubted:
 Question: TypeAlias = SecretWanted | OriginDoubted
 
 
-class CredentialDesk:
+class Credentials:
     """Asks each question once by itself; `now` is seconds since 1970."""
 
     def __init__(
@@ -81,7 +81,7 @@ class CredentialDesk:
     def words(self) -> Words:
         return words_of(self.left_seconds)
 
-    def use(self, given: Header | Mint) -> str:
+    def use(self, given: SecretHeader | Mint) -> str:
         """Send `given` from now on, and return what there is to say about it.
 
         Raises:
@@ -99,39 +99,50 @@ class CredentialDesk:
         left = self.left_seconds
         return "new credentials" if left is None else f"new token, expires in {span(left)}"
 
-    def _with(self, header: Header) -> Headers:
+    def _with(self, header: SecretHeader) -> Headers:
         """`header` in place of the secret before it, which may have gone in another header."""
         before, self._secret_header = self._secret_header, header[0].lower()
         kept = (one for one in self.session.credentials if one[0].lower() != before)
         return with_header(tuple(kept), header)
 
-    def question(self, board: Board) -> Question | None:
+    def question(self, view: LogView) -> Question | None:
         """What has to be asked by now, and was not before."""
-        found = self._doubt(board) or self._want(board)
+        found = self._doubt(view) or self._want(view)
         if found is None or found in self._asked:
             return None
         self._asked.add(found)
         return found
 
-    def scheme(self, board: Board) -> Scheme:
+    @property
+    def place(self) -> str:
+        """Where they go: the endpoint, before it is known the card; "" for a card file."""
+        if self.session.endpoint is not None:
+            return self.session.endpoint.url
+        return next(iter(self.session.target.card_urls), "")
+
+    def wanted(self, view: LogView) -> SecretWanted:
+        """What to ask where the user wants to give others."""
+        return SecretWanted("They go with every request from now on.", self.scheme(view))
+
+    def scheme(self, view: LogView) -> Scheme:
         """How a secret travels here: as the card says, else as a bearer token."""
-        return (wanted_scheme(board.card.card) if board.card else None) or BEARER
+        return (wanted_scheme(view.card.card) if view.card else None) or BEARER
 
-    def _doubt(self, board: Board) -> OriginDoubted | None:
+    def _doubt(self, view: LogView) -> OriginDoubted | None:
         endpoint = self.session.endpoint
-        if not self.session.is_withholding or endpoint is None or board.card is None:
+        if not self.session.is_withholding or endpoint is None or view.card is None:
             return None
-        return OriginDoubted(board.card.source_url, endpoint.url)
+        return OriginDoubted(view.card.source_url, endpoint.url)
 
-    def _want(self, board: Board) -> SecretWanted | None:
+    def _want(self, view: LogView) -> SecretWanted | None:
         if self.session.credentials:
             return None
-        last = board.exchanges[-1] if board.exchanges else None
+        last = view.exchanges[-1] if view.exchanges else None
         is_old = last is None or last.id <= self._made_before
         refusal = None if last is None or is_old else refusal_of(last)
         if refusal is not None and refusal.kind is RefusalKind.MISSING:
-            return SecretWanted(refusal.cause, self.scheme(board))
-        card = board.card.card if board.card else None
+            return SecretWanted(refusal.cause, self.scheme(view))
+        card = view.card.card if view.card else None
         is_near = self.session.endpoint is not None and self.session.endpoint.is_trusted
         scheme = wanted_scheme(card)
         if scheme is None or not is_near or not wants_credentials(card):

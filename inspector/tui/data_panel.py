@@ -1,5 +1,6 @@
 """What the selected turn brought: Rasa's fields, the slots and their changes, every DataPart."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,11 +11,15 @@ from textual.content import Content
 from textual.message import Message
 
 from inspector.core.decoding import Source
+from inspector.errors import UsageError
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.drawing.json_lines import tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
+from inspector.tui.messages import PanelWanted, Place
+from inspector.tui.panel import Payload, received_payload
 from inspector.views import mock
 from inspector.views.data import (
     ArtifactRow,
@@ -25,6 +30,7 @@ from inspector.views.data import (
     file_part,
     files_in,
 )
+from inspector.views.exchanges import Exchange, find
 from inspector.views.mock import MockView
 from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import Move, Rule, Trace
@@ -60,11 +66,12 @@ class DataPanel(BlockList):
 
     def __init__(self) -> None:
         super().__init__(wraps=True, follows=False, id="data", empty="No data yet.")
-        self.border_title = "3 Data"
+        self.title = "3 Data"
         self.symbols = UNICODE
+        self._view = LogView()
         self._turn: TurnData | None = None
         self._mock = mock.EMPTY
-        self.explains = False
+        self._explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
         self._answer: Source | None = None
@@ -72,7 +79,38 @@ class DataPanel(BlockList):
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
-    def show_turn(self, turn: TurnData | None, answer: Source | None = None) -> None:
+    def show_view(self, view: LogView) -> None:
+        self._view = view
+        self._take_mock(view.mock)
+        turn = view.turn
+        spoken = None if turn is None else find(view.exchanges, turn.exchange)
+        self._show_turn(turn, None if spoken is None else spoken.answer)
+
+    def shows_trouble_at(self, place: Place) -> bool:
+        return False
+
+    def copied(self) -> str | None:
+        return None if self.current is None else self.current.plain
+
+    def pointed_exchange(self) -> Exchange | None:
+        return self._view.turn_exchange
+
+    def payload(self) -> Payload | None:
+        turn = self._view.turn
+        return None if turn is None else Payload("parts.json", lambda: _pretty(turn.parts))
+
+    def saved(self) -> Payload | None:
+        """Return the file under the cursor, else the first there is, else what came."""
+        block = self.current
+        at_cursor = self._files.get(block.name) if block is not None else None
+        file = at_cursor or next(iter(self._files.values()), None)
+        if file is None:
+            return received_payload(self._view.exchange)
+        if not file.encoded:
+            raise UsageError(f"{file.safe_name} was not sent along, only where it is")
+        return Payload(file.safe_name, file.content)
+
+    def _show_turn(self, turn: TurnData | None, answer: Source | None) -> None:
         """Show `turn`; `answer` is the last that was said in it, which may hold files."""
         self._answer = answer
         if turn is self._turn:
@@ -95,29 +133,27 @@ class DataPanel(BlockList):
             self._refill()
             self.cursor = min(cursor, len(self.source) - 1)
 
-    @property
-    def file(self) -> FilePart | None:
-        """The file under the cursor, else the first there is."""
-        block = self.current
-        at_cursor = self._files.get(block.name) if block is not None else None
-        return at_cursor or next(iter(self._files.values()), None)
-
     def filter_by(self, text: str) -> None:
         """Show only the lines that hold all words of `text`, and what they stand below."""
         self.filter = text
         self.open_at_start(self._filling())
 
-    def know_mock(self, mock: MockView) -> None:
-        """Take what is known of a connected mock: it can explain its turns."""
+    def _take_mock(self, mock: MockView) -> None:
+        """Take what is known of a connected mock, which can explain its turns."""
         before, self._mock = explanation(self._exchange, self._mock), mock
-        if self.explains and explanation(self._exchange, mock) != before:
+        if self._explains and explanation(self._exchange, mock) != before:
             self.open_at_start(self._filling())
 
-    def toggle_rules(self) -> None:
+    def action_rules(self) -> None:
         """Show why the turn went as it did in place of what it brought, or the other way."""
-        self.explains = not self.explains
-        self.border_title = "3 Rules" if self.explains else "3 Data"
-        self.open_at_start(self._filling())
+        is_seen = bool(self.region)
+        if is_seen or not self._explains:
+            self._explains = not self._explains
+            self.title = "3 Rules" if self._explains else "3 Data"
+            self.border_title = self.title
+            self.open_at_start(self._filling())
+        if not is_seen:
+            self.post_message(PanelWanted("data"))
 
     @property
     def _exchange(self) -> int | None:
@@ -134,7 +170,7 @@ class DataPanel(BlockList):
 
     def _all_blocks(self) -> list[Block]:
         """Return the turn's blocks; a trace that is wanted and not there is asked for."""
-        if not self.explains:
+        if not self._explains:
             return [] if self._turn is None else self._blocks(self._turn)
         found = explanation(self._exchange, self._mock)
         trace_id = self._mock.trace_ids.get(self._exchange or 0, "")
@@ -232,6 +268,10 @@ class DataPanel(BlockList):
             return Block(None, (Line(text, tail=tail),), name)
         where = Content.styled(safe_line(file.uri) or "without content", styles.DIM)
         return Block(None, (Line(text), Line(where, 2)), name)
+
+
+def _pretty(value: object) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode(errors="replace")
 
 
 def _newest(artifact: ArtifactRow) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from inspector.core.mock_client import MockClient
-    from inspector.tui.board import Board
+    from inspector.tui.log_view import LogView
     from inspector.wire.json_values import Json
 
 
@@ -70,9 +70,9 @@ class FaultsScreen(Screen[None]):
             self._ask(self._client.fetch_offer())
         self._fill()
 
-    def show_board(self, board: "Board") -> None:
-        if board.mock is not self._mock:
-            self._mock = board.mock
+    def show_view(self, view: "LogView") -> None:
+        if view.mock is not self._mock:
+            self._mock = view.mock
             if self.is_mounted:
                 self._fill()
 

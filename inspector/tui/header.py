@@ -9,11 +9,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from inspector.net.events import FailureKind
-from inspector.tui.board import Board
 from inspector.tui.credentials import Words
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import fault_words, safe_line
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
 from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView
@@ -21,7 +21,7 @@ from inspector.views.mock import MockView
 from inspector.views.problems import refusal_of
 
 
-class Connection(StrEnum):
+class ConnectionState(StrEnum):
     CONNECTING = "connecting"
     REOPENED = "reopened"
     CONNECTED = "connected"
@@ -31,51 +31,51 @@ class Connection(StrEnum):
 
 _UNREACHED = (FailureKind.CONNECT, FailureKind.TLS)
 _SIGNS = {
-    Connection.CONNECTING: "○",
-    Connection.REOPENED: "○",
-    Connection.CONNECTED: "●",
-    Connection.REFUSED: "!",
-    Connection.FAILED: "✗",
+    ConnectionState.CONNECTING: "○",
+    ConnectionState.REOPENED: "○",
+    ConnectionState.CONNECTED: "●",
+    ConnectionState.REFUSED: "!",
+    ConnectionState.FAILED: "✗",
 }
 _INKS = {
-    Connection.CONNECTING: styles.DIM,
-    Connection.REOPENED: styles.DIM,
-    Connection.CONNECTED: styles.GOOD,
-    Connection.REFUSED: styles.WARN,
-    Connection.FAILED: styles.BAD,
+    ConnectionState.CONNECTING: styles.DIM,
+    ConnectionState.REOPENED: styles.DIM,
+    ConnectionState.CONNECTED: styles.GOOD,
+    ConnectionState.REFUSED: styles.WARN,
+    ConnectionState.FAILED: styles.BAD,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
     target: str
-    connection: Connection = Connection.CONNECTING
+    connection: ConnectionState = ConnectionState.CONNECTING
     card: CardView | None = None
     context_id: str | None = None
     state: str | None = None
     mock: MockView = mock.EMPTY
 
 
-def header_view(target: str, board: Board, reopened_to: int = 0) -> HeaderView:
+def header_view(target: str, view: LogView, reopened_to: int = 0) -> HeaderView:
     """Return what the header says; up to the entry `reopened_to` all is from an earlier run."""
-    task = board.open_task
+    task = view.last_task
     state = task.state if task is not None else None
-    connection = _connection(board, reopened_to)
-    return HeaderView(target, connection, board.card, board.context_id, state, board.mock)
+    connection = _connection(view, reopened_to)
+    return HeaderView(target, connection, view.card, view.context_id, state, view.mock)
 
 
-def _connection(board: Board, reopened_to: int) -> Connection:
-    last = board.exchanges[-1] if board.exchanges else None
+def _connection(view: LogView, reopened_to: int) -> ConnectionState:
+    last = view.exchanges[-1] if view.exchanges else None
     if last is not None and last.request.seq <= reopened_to:
-        return Connection.REOPENED
+        return ConnectionState.REOPENED
     if last is not None and last.failure is not None and last.failure.kind in _UNREACHED:
-        return Connection.FAILED
-    if board.card is not None:
-        return Connection.CONNECTED
+        return ConnectionState.FAILED
+    if view.card is not None:
+        return ConnectionState.CONNECTED
     if last is not None and refusal_of(last) is not None:
-        return Connection.REFUSED
-    is_over = bool(board.exchanges) and not board.running
-    return Connection.FAILED if is_over else Connection.CONNECTING
+        return ConnectionState.REFUSED
+    is_over = bool(view.exchanges) and not view.running
+    return ConnectionState.FAILED if is_over else ConnectionState.CONNECTING
 
 
 class Header(Widget):
@@ -84,9 +84,14 @@ class Header(Widget):
     is_live: reactive[bool] = reactive(False)
     credentials: reactive[Words] = reactive(Words())
 
-    def __init__(self, view: HeaderView) -> None:
+    def __init__(self, target: str, reopened_to: int = 0) -> None:
         super().__init__()
-        self.view = view
+        self._target = target
+        self._reopened_to = reopened_to
+        self.view = HeaderView(target)
+
+    def show_view(self, view: LogView) -> None:
+        self.view = header_view(self._target, view, self._reopened_to)
 
     def render(self) -> Content:
         width = self.content_size.width
@@ -110,8 +115,8 @@ class Header(Widget):
                 *self._credentials(),
             )
         host = urlsplit(view.card.url).netloc or view.card.url
-        is_lost = view.connection is Connection.FAILED
-        is_told = is_lost or view.connection is Connection.REOPENED
+        is_lost = view.connection is ConnectionState.FAILED
+        is_told = is_lost or view.connection is ConnectionState.REOPENED
         how = view.connection.value if is_told else _how(view.card)
         return Content.assemble(
             (safe_line(view.card.name), "bold"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,8 +16,7 @@ from inspector.tui.config import FILE, SYMBOLS
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.styles import THEMES
-from inspector.tui.keys import GROUPS, KEYS, Key, Keymap, action_of, group_of, shown
-from inspector.tui.workspace import Workspace
+from inspector.tui.keys import GROUPS, KEYS, Key, Keymap, action_of, shown
 
 _KEY_WIDTH = 12
 _MOVING = (
@@ -57,8 +56,8 @@ def help_text(keymap: Keymap) -> Content:
     lines += [
         Content.styled("outside · inside the composer; all of them in the palette", styles.DIM)
     ]
-    for group in dict.fromkeys(GROUPS.values()):
-        keys = [key for key in keymap.keys if group_of(key) == group]
+    for group in GROUPS:
+        keys = [key for key in keymap.keys if key.group == group]
         rows = [
             _row(_names(key.letters), key.help, _names(key.controls))
             for key in keys
@@ -86,6 +85,13 @@ def _names(keys: str) -> str:
     return shown(keys) if keys else ""
 
 
+@runtime_checkable
+class HasKeymap(Protocol):
+    """A screen whose keys the user may have changed."""
+
+    keymap: Keymap
+
+
 class Actions(Provider):
     """The table of keys, searchable; each line tells its key too."""
 
@@ -102,7 +108,7 @@ class Actions(Provider):
                 yield Hit(score, matcher.highlight(_palette_title(key)), self._runner(key))
 
     def _keys(self) -> Sequence[Key]:
-        return self.screen.keymap.keys if isinstance(self.screen, Workspace) else KEYS
+        return self.screen.keymap.keys if isinstance(self.screen, HasKeymap) else KEYS
 
     def _runner(self, key: Key) -> Callable[[], object]:
         return partial(self.screen.run_action, action_of(key.name))
@@ -193,11 +199,11 @@ the lines that hold the words. All terms must hold.
 
 def keys_page() -> str:
     themes = "".join(f"| `{name}` | {_THEME_NOTES[name]} |\n" for name in THEMES)
-    return f"{_HEAD}{themes}{''.join(map(_section, dict.fromkeys(GROUPS.values())))}{_FOOT}"
+    return f"{_HEAD}{themes}{''.join(map(_section, GROUPS))}{_FOOT}"
 
 
 def _section(group: str) -> str:
-    rows = "".join(_reference_row(key) for key in KEYS if group_of(key) == group)
+    rows = "".join(_reference_row(key) for key in KEYS if key.group == group)
     return f"\n## {group}\n\n{_TABLE}{rows}"
 
 

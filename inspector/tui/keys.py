@@ -1,44 +1,45 @@
-"""Every key of the main screen, once; a user's config may give an action other keys."""
+"""Every key of the main screen, once, and what is made of them: bindings and the footer."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from enum import Enum, auto
 
 from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
 
-from inspector.tui.actions import (
-    copying,
-    credentials,
-    faults,
-    finding,
-    live,
-    opening,
-    push,
-    sessions,
-    showing,
-    turns,
-    writing,
-)
 from inspector.tui.config import Config, unknown
+from inspector.tui.drawing import styles
+from inspector.tui.log_view import LogView
 
-if TYPE_CHECKING:
-    from inspector.tui.workspace import Workspace
-
-
-Action: TypeAlias = "Callable[[Workspace], Awaitable[None] | None]"
+# The headings of help and reference, in their order
+TURN = "The turn and its task"
+NEXT = "The next turn"
+SCREEN = "Panels and screens"
+FIND = "Finding"
+SAVED = "Sessions"
+TAKE = "Copying and opening"
+SECRET = "Credentials"
+MOCK = "A connected mock"
+GROUPS = (TURN, NEXT, SCREEN, FIND, SAVED, TAKE, SECRET, MOCK)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`name` is what a user's file of keys calls it, `run` what it does.
+    """`name` is what a user's file of keys calls it, `action` what it does.
 
-    `letters` act outside the composer, `controls` everywhere; both as Textual spells them.
-    `label` is the footer's word ("" leaves it out there), `help` that of help and palette.
+    An action belongs to the screen unless it names another owner (`app.`, `composer.`, `panels.`,
+    `data.`, `live.`), on which it is the method `action_…`. `letters` act outside the composer,
+    `controls` everywhere; both as Textual spells them. `label` is the footer's word ("" leaves it
+    out there), `help` that of help and palette.
     """
 
     name: str
-    run: Action
+    action: str
+    group: str
     letters: str
     controls: str
     label: str
@@ -47,80 +48,86 @@ class Key:
 
 # fmt: off
 KEYS = (
-    Key("help", showing.help_page, "?", "f1", "help", "Show all keys"),
-    Key("palette", showing.palette, ":", "ctrl+p", "palette", "Find any action by its name"),
-    Key("slots", writing.page("slots"), "s", "ctrl+s", "slots", "The slots of the next turn"),
-    Key("options", writing.page("turn-options"), "o", "ctrl+o", "options", "How the turn goes out"),
-    Key("wire", showing.wire, "w", "f2", "wire", "Show or hide what went over the wire"),
-    Key("stop", turns.stop, "x", "ctrl+x", "cancel", "Cancel the running task; once more hangs up"),
-    Key("edit", turns.edit, "e", "", "edit", "Edit the selected turn and send it anew"),
-    Key("card", showing.card, "c", "f3", "card", "Show the agent's card and its skills"),
-    Key("resend", turns.resend, "r", "ctrl+r", "resend", "Send the selected turn as a new message"),
-    Key("again", turns.again, "d", "ctrl+g", "dedup", "Send the selected turn with its message id"),
-    Key("twice", turns.twice, "D", "", "409", "Send the selected turn twice at once with one id"),
-    Key("follow", writing.follow, "t", "ctrl+t", "stream", "Stream, await the answer, or neither"),
-    Key("context", writing.context, "n", "ctrl+n", "context", "Keep the context, or begin one"),
-    Key("raw", writing.raw, "b", "f6", "raw", "The turn as its JSON-RPC body, to edit as text"),
-    Key("snippets", writing.snippets, "A", "f12", "", "Turns and slots kept for this target"),
-    Key("editor", writing.editor, "E", "ctrl+e", "", "Write the turn in your $EDITOR"),
-    Key("get_task", turns.get_task, "T", "", "task", "Ask for the selected task as it is now"),
-    Key("resubscribe", turns.resubscribe, "R", "", "", "Follow the selected task's stream again"),
-    Key("attach", writing.page("parts"), "a", "ctrl+f", "", "Files and parts of the next turn"),
-    Key("metadata", writing.page("metadata"), "m", "", "", "The metadata of the next turn"),
-    Key("headers", writing.page("headers"), "H", "", "", "The HTTP headers of the next turn"),
-    Key("shape", writing.shape, "", "", "", "Change the shape in which slots travel"),
-    Key("faults", faults.screen, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
-    Key("live", live.toggle, "L", "f8", "live", "Run the conversation again at each save"),
-    Key("live_base", live.base, "B", "", "", "Compare a run with what was said, or the run before"),
-    Key("push", push.screen, "P", "", "push", "Receive push notifications, and mistreat them"),
-    Key("trace", live.trace, "u", "f10", "rules", "The rules by which a mock's turn went"),
-    Key("sessions", sessions.screen, "S", "f9", "sessions", "Saved sessions: reopen, export, name"),
-    Key("target", showing.target, "N", "ctrl+l", "", "Talk to another agent"),
-    Key("picture", sessions.picture, "I", "f11", "", "Write a picture of the screen, as SVG"),
-    Key("zoom", showing.zoom, "z", "f4", "zoom", "Give the whole room to the focused panel"),
-    Key("filter", finding.filter_panels, "/", "", "filter", "Show only what passes a filter"),
-    Key("next_trouble", finding.trouble(1), "]", "", "", "Go to the next error or finding"),
-    Key("last_trouble", finding.trouble(-1), "[", "", "", "Go to the error or finding before"),
-    Key("next_task", finding.task(1), "}", "", "", "Go to the next task"),
-    Key("last_task", finding.task(-1), "{", "", "", "Go to the task before"),
-    Key("wider", showing.resize(1), ">,+", "", "", "Give the panel more room"),
-    Key("narrower", showing.resize(-1), "<,-", "", "", "Give the panel less room"),
-    Key("even", showing.even, "=", "", "", "Show all panels, each with the same room"),
-    Key("hide", showing.hide, "h", "", "", "Hide the panel; its number brings it back"),
-    Key("renew", credentials.renew, "K", "ctrl+k", "", "Renew the token, or give credentials"),
-    Key("quit", showing.quit_app, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
-    Key("pager", opening.pager, "v", "", "", "Read the selected payload in $PAGER"),
-    Key("view_in_editor", opening.editor, "O", "", "", "Read the selected payload in $EDITOR"),
-    Key("save", opening.save, "W", "", "", "Save the file of a part, or a body, to a path"),
-    Key("copy", copying.selected, "y", "", "", "Copy the selected block; in the wire view as curl"),
-    Key("copy_as", copying.menu, "C", "", "", "Copy the exchange as curl, Python, JSON or HAR"),
-    Key("copy_command", copying.command_line, "Y", "", "", "Copy the last turn as a command line"),
-    Key("go_conversation", showing.panel("conversation"), "1", "", "", "Go to the conversation"),
-    Key("go_timeline", showing.panel("timeline"), "2", "", "", "Go to the timeline"),
-    Key("go_data", showing.panel("data"), "3", "", "", "Go to the data and slots"),
-    Key("go_wire", showing.panel("wire"), "4", "", "", "Go to the wire view"),
-    Key("write", showing.panel("compose"), "5,i", "", "", "Write a message"),
-    Key("send", turns.send, "", "f5", "", "Send the turn that is written, raw or not"),
-    Key("symbols", showing.symbols, "", "", "", "Change between Unicode and ASCII symbols"),
-    Key("credentials", credentials.replace, "", "", "", "Give other credentials"),
-    Key("theme", showing.theme, "", "", "", "Take the next theme"),
+    Key("help", "help", SCREEN, "?", "f1", "help", "Show all keys"),
+    Key("palette", "palette", SCREEN, ":", "ctrl+p", "palette", "Find any action by its name"),
+    Key("slots", "composer.page('slots')", NEXT, "s", "ctrl+s", "slots",
+        "The slots of the next turn"),
+    Key("options", "composer.page('turn-options')", NEXT, "o", "ctrl+o", "options",
+        "How the turn goes out"),
+    Key("wire", "panels.wire", SCREEN, "w", "f2", "wire", "Show or hide what went over the wire"),
+    Key("stop", "stop", TURN, "x", "ctrl+x", "cancel",
+        "Cancel the running task; once more hangs up"),
+    Key("edit", "composer.edit", TURN, "e", "", "edit", "Edit the selected turn and send it anew"),
+    Key("card", "card", SCREEN, "c", "f3", "card", "Show the agent's card and its skills"),
+    Key("resend", "resend", TURN, "r", "ctrl+r", "resend",
+        "Send the selected turn as a new message"),
+    Key("again", "again", TURN, "d", "ctrl+g", "dedup",
+        "Send the selected turn with its message id"),
+    Key("twice", "twice", TURN, "D", "", "409", "Send the selected turn twice at once with one id"),
+    Key("follow", "composer.follow", NEXT, "t", "ctrl+t", "stream",
+        "Stream, await the answer, or neither"),
+    Key("context", "composer.context", NEXT, "n", "ctrl+n", "context",
+        "Keep the context, or begin one"),
+    Key("raw", "composer.raw", NEXT, "b", "f6", "raw",
+        "The turn as its JSON-RPC body, to edit as text"),
+    Key("snippets", "composer.snippets", NEXT, "A", "f12", "",
+        "Turns and slots kept for this target"),
+    Key("editor", "composer.editor", NEXT, "E", "ctrl+e", "", "Write the turn in your $EDITOR"),
+    Key("get_task", "get_task", TURN, "T", "", "task", "Ask for the selected task as it is now"),
+    Key("resubscribe", "resubscribe", TURN, "R", "", "", "Follow the selected task's stream again"),
+    Key("attach", "composer.page('parts')", NEXT, "a", "ctrl+f", "",
+        "Files and parts of the next turn"),
+    Key("metadata", "composer.page('metadata')", NEXT, "m", "", "",
+        "The metadata of the next turn"),
+    Key("headers", "composer.page('headers')", NEXT, "H", "", "",
+        "The HTTP headers of the next turn"),
+    Key("shape", "composer.shape", NEXT, "", "", "", "Change the shape in which slots travel"),
+    Key("faults", "faults", MOCK, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
+    Key("live", "live", MOCK, "L", "f8", "live", "Run the conversation again at each save"),
+    Key("live_base", "live.base", MOCK, "B", "", "",
+        "Compare a run with what was said, or the run before"),
+    Key("push", "push", SCREEN, "P", "", "push", "Receive push notifications, and mistreat them"),
+    Key("trace", "data.rules", MOCK, "u", "f10", "rules", "The rules by which a mock's turn went"),
+    Key("sessions", "sessions", SAVED, "S", "f9", "sessions",
+        "Saved sessions: reopen, export, name"),
+    Key("target", "target", SCREEN, "N", "ctrl+l", "", "Talk to another agent"),
+    Key("picture", "app.picture", SAVED, "I", "f11", "", "Write a picture of the screen, as SVG"),
+    Key("zoom", "panels.zoom", SCREEN, "z", "f4", "zoom",
+        "Give the whole room to the focused panel"),
+    Key("filter", "panels.filter", FIND, "/", "", "filter", "Show only what passes a filter"),
+    Key("next_trouble", "panels.trouble(1)", FIND, "]", "", "", "Go to the next error or finding"),
+    Key("last_trouble", "panels.trouble(-1)", FIND, "[", "", "",
+        "Go to the error or finding before"),
+    Key("next_task", "panels.task(1)", FIND, "}", "", "", "Go to the next task"),
+    Key("last_task", "panels.task(-1)", FIND, "{", "", "", "Go to the task before"),
+    Key("wider", "panels.resize(1)", SCREEN, ">,+", "", "", "Give the panel more room"),
+    Key("narrower", "panels.resize(-1)", SCREEN, "<,-", "", "", "Give the panel less room"),
+    Key("even", "panels.even", SCREEN, "=", "", "", "Show all panels, each with the same room"),
+    Key("hide", "panels.hide", SCREEN, "h", "", "", "Hide the panel; its number brings it back"),
+    Key("renew", "renew", SECRET, "K", "ctrl+k", "", "Renew the token, or give credentials"),
+    Key("quit", "quit", SCREEN, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
+    Key("pager", "panels.pager", TAKE, "v", "", "", "Read the selected payload in $PAGER"),
+    Key("view_in_editor", "panels.editor", TAKE, "O", "", "",
+        "Read the selected payload in $EDITOR"),
+    Key("save", "panels.save", TAKE, "W", "", "", "Save the file of a part, or a body, to a path"),
+    Key("copy", "panels.copy", TAKE, "y", "", "",
+        "Copy the selected block; in the wire view as curl"),
+    Key("copy_as", "panels.copy_as", TAKE, "C", "", "",
+        "Copy the exchange as curl, Python, JSON or HAR"),
+    Key("copy_command", "copy_command", TAKE, "Y", "", "", "Copy the last turn as a command line"),
+    Key("go_conversation", "panels.go('conversation')", SCREEN, "1", "", "",
+        "Go to the conversation"),
+    Key("go_timeline", "panels.go('timeline')", SCREEN, "2", "", "", "Go to the timeline"),
+    Key("go_data", "panels.go('data')", SCREEN, "3", "", "", "Go to the data and slots"),
+    Key("go_wire", "panels.go('wire')", SCREEN, "4", "", "", "Go to the wire view"),
+    Key("write", "composer.write", SCREEN, "5,i", "", "", "Write a message"),
+    Key("send", "composer.send", TURN, "", "f5", "", "Send the turn that is written, raw or not"),
+    Key("symbols", "symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),
+    Key("credentials", "credentials", SECRET, "", "", "", "Give other credentials"),
+    Key("theme", "app.next_theme", SCREEN, "", "", "", "Take the next theme"),
 )
 # fmt: on
 BY_NAME = {key.name: key for key in KEYS}
-# an action's group is the module of its function
-GROUPS = {
-    turns.__name__: "The turn and its task",
-    writing.__name__: "The next turn",
-    showing.__name__: "Panels and screens",
-    finding.__name__: "Finding",
-    sessions.__name__: "Sessions",
-    copying.__name__: "Copying and opening",
-    opening.__name__: "Copying and opening",
-    credentials.__name__: "Credentials",
-    faults.__name__: "A connected mock",
-    live.__name__: "A connected mock",
-    push.__name__: "Panels and screens",
-}
 
 
 def action_of(name: str) -> str:
@@ -143,11 +150,6 @@ def _bindings_of(key: Key) -> tuple[Binding, Binding]:
         Binding(letters, action, key.help, show=False, id=f"{key.name}.letters"),
         Binding(controls, action, key.help, show=False, priority=True, id=f"{key.name}.controls"),
     )
-
-
-def group_of(key: Key) -> str:
-    """Return the heading under which help lists `key`."""
-    return GROUPS[key.run.__module__]
 
 
 def shown(key: str) -> str:
@@ -255,3 +257,85 @@ def _clash(table: Mapping[str, Key], wanted: Mapping[str, Key]) -> tuple[str, st
 
 def _all(key: Key) -> list[str]:
     return [one for one in f"{key.letters},{key.controls}".split(",") if one]
+
+
+class Area(Enum):
+    """Where the focus is; Enter, Esc and letters do something else in each."""
+
+    PANELS = auto()
+    PROMPT = auto()
+    RAW = auto()
+    DRAWER = auto()
+    FILTER = auto()
+    SAVE = auto()
+
+
+_OWN_KEYS = {
+    Area.PANELS: (("i", "write", action_of("write")),),
+    Area.PROMPT: (("Enter", "send", action_of("send")), ("Esc", "panels", "screen.back")),
+    Area.RAW: (("Esc", "panels", "screen.back"),),
+    Area.DRAWER: (("Esc", "back", "screen.back"),),
+    Area.FILTER: (("Enter", "keep the filter", ""), ("Esc", "drop it", "")),
+    Area.SAVE: (("Enter", "save", ""), ("Esc", "back", "")),
+}
+
+
+class KeyBar(Widget):
+    """One line; a notice at its right end stays until the next key."""
+
+    area: reactive[Area] = reactive(Area.PROMPT)
+    notice: reactive[str] = reactive("")
+    found: reactive[int] = reactive(0)
+
+    def __init__(self, keys: Sequence[Key] = KEYS) -> None:
+        super().__init__()
+        self.keys = keys
+        self.auto_links = False
+
+    def show_view(self, view: LogView) -> None:
+        self.found = view.trouble_count.total
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        found = self._found()
+        notice = Content.styled(f" {self.notice} ", "reverse") if self.notice else Content("")
+        right = found + notice.truncate(max(1, width - found.cell_length), ellipsis=True)
+        room = max(0, width - right.cell_length)
+        return self._keys(room).truncate(room, pad=True) + right
+
+    def _found(self) -> Content:
+        """Return how many places have something wrong, and the key that goes to the next."""
+        if not self.found:
+            return Content("")
+        key = self._key("next_trouble")
+        badge = Content.assemble(
+            (f" {shown(key.letters)}", f"{styles.KEY} bold"), (f" {self.found} wrong ", styles.BAD)
+        )
+        return badge.stylize(Style.from_meta({"@click": action_of(key.name)}))
+
+    def _keys(self, room: int) -> Content:
+        """Return as many keys as have room, in the order of the table."""
+        bar = Content("")
+        for name, label, action in self._entries():
+            entry = Content.assemble(
+                " ", (name, f"{styles.KEY} bold"), " ", (label, styles.DIM), " "
+            )
+            if bar.cell_length + entry.cell_length > room:
+                break
+            bar += entry.stylize(Style.from_meta({"@click": action})) if action else entry
+        return bar
+
+    def _entries(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each key's name, its word and its action."""
+        if self.area in (Area.RAW, Area.DRAWER):
+            yield shown(self._key("send").controls), "send", action_of("send")
+        yield from _OWN_KEYS[self.area]
+        if self.area in (Area.FILTER, Area.SAVE):
+            return
+        for key in self.keys:
+            acting = key.letters if self.area is Area.PANELS else key.controls
+            if key.label and acting:
+                yield shown(acting), key.label, action_of(key.name)
+
+    def _key(self, name: str) -> Key:
+        return next(key for key in self.keys if key.name == name)

@@ -1,20 +1,21 @@
 """How the panels share the screen: columns above, the wire below, tabs where there is no room."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.geometry import Region
+from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
 from inspector.tui.drawing import styles
-from inspector.tui.running_app import app_of
 
 if TYPE_CHECKING:
     from inspector.wire.json_values import Json
@@ -24,6 +25,7 @@ COLUMNS = ("conversation", "timeline", "data")
 STEP = 10
 LEAST, MOST = 10, 80
 EVEN = 33
+_PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,9 @@ class Layout:
         return tuple(name for name in COLUMNS if name not in self.hidden)
 
     def resized(self, panel: str, by: int) -> "Layout":
-        """Return this layout with `panel` wider, or the wire higher, by `by` steps."""
-        if panel == "wire":
-            return self.with_wire(self.wire + by * STEP)
+        """Return this layout with the column `panel` wider, or the wire higher, by `by` steps."""
         if panel not in self.widths:
-            return self
+            return self.with_wire(self.wire + by * STEP)
         width = _bounded(self.widths[panel] + by * STEP)
         return replace(self, widths={**self.widths, panel: width})
 
@@ -86,74 +86,82 @@ def _bounded(share: int) -> int:
     return min(max(share, LEAST), MOST)
 
 
-_PERCENT = 100
-
-
 @dataclass(frozen=True, slots=True)
 class Drag:
-    """What is moved: the border after `column`, or where that is None the one above the wire."""
+    """What is moved: the border after `column`, or where that is None the one above the bottom."""
 
     column: str | None
 
 
-def drag_at(regions: Mapping[str, Region], x: int, y: int) -> Drag | None:
-    """Return what a mouse button pressed there moves; `regions` are those of panels on screen."""
-    wire = regions.get("wire")
-    if wire is not None and y == wire.y and wire.contains(x, y):
-        return Drag(None)
-    columns = [name for name in COLUMNS if name in regions]
-    for name, after in pairwise(columns):
-        is_between = x in (regions[name].right - 1, regions[after].x)
-        if is_between and regions[name].y <= y < regions[name].bottom:
-            return Drag(name)
-    return None
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Where the panels are that are on the screen."""
 
+    columns: Mapping[str, Region]
+    bottom: Region | None
 
-def dragged(layout: Layout, regions: Mapping[str, Region], drag: Drag, x: int, y: int) -> Layout:
-    """Return `layout` with the border at `x` or `y`."""
-    columns = [name for name in COLUMNS if name in regions]
-    area = Region.from_union([regions[name] for name in columns])
-    if drag.column is None:
-        bottom = regions["wire"].bottom
-        return layout.with_wire(round(_PERCENT * (bottom - y) / (bottom - area.y)))
-    after = columns[columns.index(drag.column) + 1]
-    left, right = regions[drag.column].x, regions[after].right
-    cells = {name: regions[name].width for name in columns}
-    cells |= {drag.column: x - left, after: right - x}
-    return layout.with_widths({n: round(_PERCENT * c / area.width) for n, c in cells.items()})
+    def drag_at(self, x: int, y: int) -> Drag | None:
+        """Return what a mouse button pressed there moves."""
+        if self.bottom is not None and y == self.bottom.y and self.bottom.contains(x, y):
+            return Drag(None)
+        for (name, region), (_, after) in pairwise(self.columns.items()):
+            if x in (region.right - 1, after.x) and region.y <= y < region.bottom:
+                return Drag(name)
+        return None
 
-
-_ALL = 100
+    def dragged(self, layout: Layout, drag: Drag, x: int, y: int) -> Layout:
+        """Return `layout` with the border at `x` or `y`."""
+        area = Region.from_union(list(self.columns.values()))
+        if drag.column is None:
+            bottom = area.bottom if self.bottom is None else self.bottom.bottom
+            return layout.with_wire(round(_PERCENT * (bottom - y) / (bottom - area.y)))
+        names = list(self.columns)
+        after = names[names.index(drag.column) + 1]
+        cells = {name: region.width for name, region in self.columns.items()}
+        cells[drag.column] = x - self.columns[drag.column].x
+        cells[after] = self.columns[after].right - x
+        return layout.with_widths({n: round(_PERCENT * c / area.width) for n, c in cells.items()})
 
 
 class SplitLayout(Container):
-    """`layout_shown` is remembered from one start to the next."""
+    """Columns side by side above a panel at the bottom, with borders that a mouse can move."""
 
-    def __init__(self) -> None:
+    @dataclass
+    class Changed(Message):
+        """The panels share the screen otherwise now."""
+
+        layout: Layout
+
+    def __init__(self, columns: Sequence[Widget], bottom: Widget, layout: Layout) -> None:
         super().__init__()
-        self.layout_shown = Layout()
+        self._columns = {column.id or "": column for column in columns}
+        self._bottom = bottom
+        self.layout_shown = layout
         self._drag: Drag | None = None
 
+    def compose(self) -> ComposeResult:
+        with Container(id="columns"):
+            yield from self._columns.values()
+        yield self._bottom
+
     def on_mount(self) -> None:
-        self._apply(app_of(self).look.layout)
+        self._apply(self.layout_shown)
 
     def lay_out(self, layout: Layout) -> None:
-        """Give the panels the room that `layout` says, and remember it."""
+        """Share the screen as `layout` says, and have it remembered."""
         self._apply(layout)
-        app = app_of(self)
-        app.remember(replace(app.look, layout=layout))
+        self.post_message(self.Changed(layout))
 
     def _apply(self, layout: Layout) -> None:
         self.layout_shown = layout
-        for name in COLUMNS:
-            panel = self.query_one(f"#{name}")
-            panel.styles.width = f"{layout.widths[name]}fr"
-            panel.set_class(name in layout.hidden, "-hidden")
-        self.query_one("#columns").styles.height = f"{_ALL - layout.wire}fr"
-        self.query_one("#wire").styles.height = f"{layout.wire}fr"
+        for name, column in self._columns.items():
+            column.styles.width = f"{layout.widths[name]}fr"
+            column.set_class(name in layout.hidden, "-hidden")
+        self.query_one("#columns").styles.height = f"{_PERCENT - layout.wire}fr"
+        self._bottom.styles.height = f"{layout.wire}fr"
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        self._drag = drag_at(self._regions(), int(event.screen_x), int(event.screen_y))
+        self._drag = self._regions().drag_at(int(event.screen_x), int(event.screen_y))
         if self._drag is not None:
             event.stop()
             self.capture_mouse()
@@ -161,7 +169,7 @@ class SplitLayout(Container):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._drag is not None:
             x, y = int(event.screen_x), int(event.screen_y)
-            self._apply(dragged(self.layout_shown, self._regions(), self._drag, x, y))
+            self._apply(self._regions().dragged(self.layout_shown, self._drag, x, y))
 
     def on_mouse_up(self) -> None:
         if self._drag is not None:
@@ -169,43 +177,33 @@ class SplitLayout(Container):
             self.release_mouse()
             self.lay_out(self.layout_shown)
 
-    def _regions(self) -> dict[str, Region]:
-        """Return where the panels are that are on the screen; zoomed, there is nothing to move."""
-        shown = {name: self.query_one(f"#{name}") for name in (*COLUMNS, "wire")}
-        return {name: panel.region for name, panel in shown.items() if panel.region}
-
-
-PANELS = ("conversation", "timeline", "data", "wire")
-_AREAS = (*PANELS, "compose", "filter", "save")
-
-
-def panel_of(widget: Widget | None) -> str | None:
-    """Return the name of the panel that `widget` is or is inside."""
-    if widget is None:
-        return None
-    return next((node.id for node in widget.ancestors_with_self if node.id in _AREAS), None)
+    def _regions(self) -> Regions:
+        """Return where the panels are; zoomed, there is nothing to move."""
+        columns = {name: one.region for name, one in self._columns.items() if one.region}
+        return Regions(columns, self._bottom.region or None)
 
 
 class TabBar(Widget):
-    """The active panel's tab is marked; a count tells what came unseen."""
+    """The panels' titles by their names: one is active, some have news."""
 
-    active: reactive[str] = reactive("conversation")
+    active: reactive[str] = reactive("")
     news: reactive[tuple[tuple[str, int], ...]] = reactive(())
 
-    def __init__(self) -> None:
+    def __init__(self, titles: Mapping[str, str]) -> None:
         super().__init__()
         self.auto_links = False
+        self._titles = titles
 
-    def tell(self, panel: str, count: int) -> None:
+    def count_new(self, panel: str, count: int) -> None:
         self.news = tuple({**dict(self.news), panel: count}.items())
 
     def render(self) -> Content:
         bar = Content("")
-        for number, name in enumerate(PANELS, 1):
+        for name, title in self._titles.items():
             style = f"{styles.KEY} bold reverse" if name == self.active else styles.DIM
             count = dict(self.news).get(name, 0)
             badge = f" +{count}" if count else ""
-            tab = Content.styled(f" {number} {name.capitalize()}{badge} ", style)
+            tab = Content.styled(f" {title}{badge} ", style)
             click = Style.from_meta({"@click": f"screen.do('go_{name}')"})
             bar += tab.stylize(click) + " "
         return bar

@@ -17,6 +17,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe, safe_line
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
 from inspector.views.data import SlotChange
 from inspector.views.live import ComparedTurn, LiveView, compare_last
 from inspector.views.outcomes import Change
@@ -65,12 +66,11 @@ class LiveDrawer(BlockList):
     def on_mount(self) -> None:
         self._title()
 
-    def show_live(self, live: LiveView) -> None:
+    def show_view(self, view: LogView) -> None:
         """Draw the last run; while closed, only keep it."""
-        if live is self._live and self.is_open:
-            return
-        self._live = live
-        if self.is_open:
+        is_new = view.live is not self._live
+        self._live = view.live
+        if is_new and self.is_open:
             self._fill()
 
     def open(self) -> None:
@@ -80,7 +80,7 @@ class LiveDrawer(BlockList):
     def close(self) -> None:
         self.remove_class("-open")
 
-    def toggle_base(self) -> None:
+    def action_base(self) -> None:
         """Compare with the conversation, or with the run before."""
         self._is_to_first = not self._is_to_first
         self._fill()
@@ -178,6 +178,9 @@ class SaveProblems(Widget):
     """
 
     reload: reactive[Reload | None] = reactive(None, layout=True)
+
+    def show_view(self, view: LogView) -> None:
+        self.reload = view.mock.reload
 
     def watch_reload(self) -> None:
         self.set_class(bool(self.reload and self.reload.problems), "-shown")

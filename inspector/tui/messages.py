@@ -1,9 +1,11 @@
-"""What widgets tell the screen: small values, one for each thing a user can do to them."""
+"""How widgets reach the rest of the app: small messages upwards, and the app itself."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual.app import App
 from textual.message import Message
+from textual.widget import Widget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +38,20 @@ class NewsCame(Message):
 
 
 @dataclass
+class PanelWanted(Message):
+    """The panel of this name has something new to show, and is not seen."""
+
+    name: str
+
+
+@dataclass
+class Notice(Message):
+    """What is to be said at the foot of the screen."""
+
+    text: str
+
+
+@dataclass
 class OfferTaken(Message):
     """A button that the agent offered was clicked."""
 
@@ -45,6 +61,13 @@ class OfferTaken(Message):
 @dataclass
 class TurnComposed(Message):
     turn: "Turn"
+
+
+@dataclass
+class SymbolsChosen(Message):
+    """Other symbols are drawn from now on."""
+
+    is_ascii: bool
 
 
 @dataclass
@@ -59,3 +82,8 @@ class SessionGiven(Message):
     """A saved session to reopen in the place of what is shown."""
 
     path: "Path"
+
+
+def app_of(widget: Widget) -> App[int]:
+    """Return the app that `widget` runs in, whose type Textual leaves open."""
+    return widget.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

@@ -1,95 +1,220 @@
-"""The four panels side by side, or one at a time, with one selection in all of them."""
+"""The panels side by side, or one at a time: what is selected in them, found and taken out."""
 
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import PurePath
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.reactive import var
 from textual.widget import Widget
 
+from inspector.errors import UsageError
 from inspector.tui.ask_line import FilterLine, SaveLine
-from inspector.tui.board import Board, BoardFilter, FilteredBoard, FoundCount
-from inspector.tui.conversation_panel import ConversationPanel
-from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.styles import UNICODE, Symbols
-from inspector.tui.layout import PANELS, Layout, SplitLayout, TabBar, panel_of
-from inspector.tui.messages import NewsCame, Picked, Place
-from inspector.tui.timeline_panel import TimelinePanel
-from inspector.tui.wire_panel import WirePanel
-from inspector.views.exchanges import find
-from inspector.views.exports import curl
+from inspector.tui.layout import Layout, SplitLayout, TabBar
+from inspector.tui.log_view import LogView
+from inspector.tui.messages import NewsCame, Notice, PanelWanted, Picked, Place, app_of
+from inspector.tui.panel import OwnFilter, Panel
 from inspector.views.filters import BadFilter, parse_filter
+from inspector.views.log_views import Views
+
+NOTHING = "nothing is selected"
+NOTHING_SENT = "nothing was sent yet"
+_MOST_TOLD = 100
 
 
 class Panels(Container):
-    """`active` is the panel that has the focus, or had it before the composer took it."""
+    """Panels by name, in columns and one at the `bottom`, which opens and closes.
 
-    def __init__(self, started: datetime) -> None:
+    `view` is what all of them show. `active` is the one that has the focus, or had it before the
+    composer took it. `started` is the zero of the log.
+    """
+
+    view: var[LogView] = var(LogView(), init=False)
+
+    def __init__(
+        self, columns: Sequence[Widget], bottom: Widget, layout: Layout, started: datetime
+    ) -> None:
         super().__init__()
-        self.active = "conversation"
-        self.selected: Place | None = None
-        self.symbols = UNICODE
+        self._panels = {one.id or "": one for one in (*columns, bottom) if isinstance(one, Panel)}
+        self._bottom = bottom.id or ""
+        self._split = SplitLayout(columns, bottom, layout)
         self._started = started
-        self._board = Board()
-        self._filter = BoardFilter()
-        self._filtered = FilteredBoard()
+        self.active = layout.shown[0]
+        self.symbols = UNICODE
         self._problem = ""
         self._is_focus_due = False
-        # where the user was before the wire view
-        self._panel_before = "conversation"
+        # where the user was before the bottom panel opened
+        self._panel_before = self.active
         self._focus_before: Widget | None = None
-        self.found = FoundCount()
 
     def compose(self) -> ComposeResult:
-        yield TabBar()
-        with SplitLayout():
-            with Container(id="columns"):
-                yield ConversationPanel(self._started).add_class("-active")
-                yield TimelinePanel()
-                yield DataPanel()
-            yield WirePanel()
+        yield TabBar({name: panel.title for name, panel in self._panels.items()})
+        yield self._split
         yield FilterLine()
         yield SaveLine()
 
     def on_mount(self) -> None:
-        layout = self.query_one(SplitLayout).layout_shown
-        if self.active in layout.hidden:
-            self.activate(layout.shown[0])
+        self.activate(self.active)
 
-    def lay_out(self, layout: Layout) -> None:
-        """Give the panels the room that `layout` says; who was in a hidden one goes elsewhere."""
-        self.query_one(SplitLayout).lay_out(layout)
-        if self.active in layout.hidden:
-            self.go_to(layout.shown[0])
+    # What they show
 
-    def show(self, board: Board) -> None:
-        self._board = board
-        self.found = self.found.step(board)
-        self._filter, self._filtered = self._filter.apply(board)
-        filtered = self._filtered
-        conversation = self.query_one(ConversationPanel)
-        conversation.is_filtered = bool(filtered.counts)
-        conversation.show_chat(filtered.chat, board.card, board.trouble)
-        self.query_one(TimelinePanel).show_timeline(filtered.tasks)
+    def show_views(self, views: Views) -> None:
+        self.view = self.view.with_views(views)
+
+    def watch_view(self) -> None:
+        for panel in self._panels.values():
+            panel.show_view(self.view)
         self._tell_filter()
-        self._show_selection()
 
     def select(self, place: Place | None) -> None:
         """Mark `place` in every panel; None is the newest, which the panels then follow."""
-        self.selected = place
-        self._show_selection()
+        self.view = self.view.at(place)
 
     def show_place(self, place: Place, panel: str) -> None:
         """Mark `place` in every panel, and go to `panel`, where it can be read."""
         self.select(place)
-        if panel != self.active or panel == "wire":
+        if panel != self.active:
             self.go_to(panel)
+
+    def show_at_bottom(self, place: Place) -> None:
+        self.select(place)
+        self.go_to(self._bottom)
+
+    def draw_with(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        for panel in self._panels.values():
+            panel.symbols = symbols
+            panel.redraw_all()
+
+    @on(Picked)
+    def take_pick(self, event: Picked) -> None:
+        event.stop()
+        self.select(None if event.at_end else event.place)
+
+    @on(NewsCame)
+    def take_news(self, event: NewsCame) -> None:
+        event.stop()
+        self.query_one(TabBar).count_new(event.panel, event.count)
+
+    # Which one is active
+
+    def on_descendant_focus(self) -> None:
+        focused = self.screen.focused
+        nodes = () if focused is None else focused.ancestors_with_self
+        name = next((node.id for node in nodes if node.id in self._panels), None)
+        if name is not None:
+            self.activate(name)
+
+    def activate(self, name: str) -> None:
+        """Make `name` the panel that is shown where there is space for one."""
+        if name == self._bottom != self.active:
+            self._panel_before, self._focus_before = self.active, self.screen.focused
+        self.active = name
+        for other, panel in self._panels.items():
+            panel.set_class(other == name, "-active")
+        self.query_one(TabBar).active = name
+        self._tell_filter()
+        self.set_class(name == self._bottom, "-on-wire")
+
+    def reveal(self, name: str) -> None:
+        """Activate the panel `name`, opening it where it is closed; the focus stays."""
+        if name == self._bottom:
+            self.add_class("-wire")
+        if name in self._split.layout_shown.hidden:
+            self._split.lay_out(self._split.layout_shown.with_shown(name))
+        self.activate(name)
+
+    def go_to(self, name: str) -> None:
+        """Reveal the panel `name`, and focus it."""
+        self.reveal(name)
+        self._is_focus_due = True
+        if self._panels[name].region:
+            self._focus_active()
+        else:
+            self.call_after_refresh(self._focus_active)
+
+    def go_back(self) -> None:
+        self.go_to(self.active)
+
+    def step_back(self) -> None:
+        """Drop the filter, else leave the zoom, else the wire view."""
+        if self._filter_text():
+            self.filter_by("")
+        elif self.has_class("-zoom"):
+            self.remove_class("-zoom")
+        elif self.has_class("-wire"):
+            self.action_wire()
+
+    def _focus_active(self) -> None:
+        # a key pressed meanwhile may have sent the focus elsewhere
+        if not self._is_focus_due:
+            return
+        self._is_focus_due = False
+        panel = self._panels[self.active]
+        self.screen.set_focus(panel if panel.can_focus else panel.query(BlockList).first())
+
+    @on(PanelWanted)
+    def take_wish(self, event: PanelWanted) -> None:
+        event.stop()
+        (self.go_to if self.has_focus_within else self.reveal)(event.name)
+
+    def action_go(self, name: str) -> None:
+        self.go_to(name)
+
+    def action_wire(self) -> None:
+        """Open the wire view, or close it and go back to where the user was."""
+        if not self.has_class("-wire"):
+            self.go_to(self._bottom)
+            return
+        self.remove_class("-wire")
+        if self.active != self._bottom:
+            return
+        self.go_to(self._panel_before)
+        if self._focus_before is not None and self not in self._focus_before.ancestors:
+            self._is_focus_due = False
+            self.screen.set_focus(self._focus_before)
+
+    # How they share the screen
+
+    def action_zoom(self) -> None:
+        self.toggle_class("-zoom")
+
+    def action_resize(self, by: int) -> None:
+        """Make the active panel wider, or the wire higher, by `by` steps."""
+        self._lay_out(self._split.layout_shown.resized(self.active, by))
+
+    def action_even(self) -> None:
+        self._lay_out(Layout())
+
+    def action_hide(self) -> None:
+        """Hide the active panel; its number brings it back."""
+        if self.active == self._bottom:
+            self.action_wire()
+            return
+        layout, hidden = self._split.layout_shown, self.active
+        if len(layout.shown) == 1:
+            self._notice("one panel stays")
+            return
+        self._lay_out(layout.without(hidden))
+        self._notice(f"{list(self._panels).index(hidden) + 1} brings it back")
+
+    def _lay_out(self, layout: Layout) -> None:
+        """Share the screen as `layout` says; who was in a hidden panel goes elsewhere."""
+        self._split.lay_out(layout)
+        if self.active in layout.hidden:
+            self.go_to(layout.shown[0])
 
     # Filters
 
-    def open_filter(self) -> None:
-        """Let the user type what the panels shall be filtered by: the data alone, or all others."""
+    def action_filter(self) -> None:
+        """Let the user type a filter: the active panel's own, or the one of all others."""
         self._is_focus_due = False
         self.query_one(FilterLine).open(self._filter_text())
 
@@ -101,141 +226,145 @@ class Panels(Container):
     @on(FilterLine.Left)
     def leave_filter(self, event: FilterLine.Left) -> None:
         event.stop()
-        self.go_to(self.active)
+        self.go_back()
         self.call_after_refresh(self._tell_filter)
 
     def filter_by(self, text: str) -> None:
         """Show only what passes; a filter that cannot be read leaves the one before in force."""
-        if self.active == "data":
-            self.query_one(DataPanel).filter_by(text)
+        panel = self._panels[self.active]
+        if isinstance(panel, OwnFilter):
+            panel.filter_by(text)
             self._tell_filter()
             return
         parsed = parse_filter(text)
         self._problem = parsed.message if isinstance(parsed, BadFilter) else ""
         if isinstance(parsed, BadFilter):
             self._tell_filter()
-            return
-        self._filter = BoardFilter(parsed)
-        self.show(self._board)
+        else:
+            self.view = self.view.filtered(parsed)
 
     def _filter_text(self) -> str:
-        return (
-            self.query_one(DataPanel).filter if self.active == "data" else self._filter.filter.text
-        )
+        panel = self._panels[self.active]
+        return panel.filter if isinstance(panel, OwnFilter) else self.view.passing.filter.text
 
     def _tell_filter(self) -> None:
-        counts = self._filtered.counts
-        for number, name in enumerate(PANELS, 1):
-            if name != "data":
-                told = _how_many(counts.get(name))
-                title = f"{number} {name.capitalize()}"
-                self.query_one(f"#{name}").border_title = f"{title}  {told}" if told else title
-        count = (
-            self.query_one(DataPanel).count if self.active == "data" else counts.get(self.active)
-        )
-        line = self.query_one(FilterLine)
-        if not self._problem or self.active == "data":
-            line.tell(self._filter_text(), _how_many(count), "")
+        """Say in the titles and below how much of how much passes."""
+        for panel in self._panels.values():
+            count = "" if isinstance(panel, OwnFilter) else _how_many(panel.count)
+            panel.border_title = f"{panel.title}  {count}" if count else panel.title
+        panel, line = self._panels[self.active], self.query_one(FilterLine)
+        if not self._problem or isinstance(panel, OwnFilter):
+            line.tell(self._filter_text(), _how_many(panel.count), "")
         else:
             line.tell(line.text, "", self._problem)
 
-    @on(Picked)
-    def take_pick(self, event: Picked) -> None:
-        event.stop()
-        self.select(None if event.at_end else event.place)
+    # Where something is
 
-    @on(NewsCame)
-    def take_news(self, event: NewsCame) -> None:
-        event.stop()
-        self.query_one(TabBar).tell(event.panel, event.count)
+    def action_trouble(self, by: int) -> None:
+        """Go to the next place where something is wrong, or the one before."""
+        found = self.view.troubles()
+        if not found:
+            self._notice("nothing was found wrong")
+            return
+        index = _next([one.place for one in found], self.view.place, by)
+        place = found[index].place
+        # who reads the bytes goes on reading bytes
+        names = [self.active, *self._panels]
+        panel = next(name for name in names if self._panels[name].shows_trouble_at(place))
+        self.show_place(place, panel)
+        told = safe_line(found[index].text)[:_MOST_TOLD]
+        self._notice(f"{index + 1} of {len(found)}: {told}")
 
-    def activate(self, name: str) -> None:
-        """Make `name` the panel that is shown where there is room for one."""
-        if name == "wire" != self.active:
-            self._panel_before, self._focus_before = self.active, self.screen.focused
-        self.active = name
-        for other in PANELS:
-            self.query_one(f"#{other}").set_class(other == name, "-active")
-        self.query_one(TabBar).active = name
-        self._tell_filter()
-        self.set_class(name == "wire", "-on-wire")
+    def action_task(self, by: int) -> None:
+        """Go to the next task, or the one before."""
+        tasks = [Place(row.exchange, row.exchange) for row in self.view.tasks]
+        if not tasks:
+            self._notice("no task yet")
+            return
+        selected = self.view.place
+        here = None if selected is None else Place(selected.exchange, selected.exchange)
+        place = tasks[_next(tasks, here, by)]
+        self.show_place(Place(place.exchange, 0), self.active)
 
-    def reveal(self, name: str) -> None:
-        """Activate the panel `name`, opening it where it is closed; the focus stays."""
-        if name == "wire":
-            self.add_class("-wire")
-        room = self.query_one(SplitLayout)
-        if name in room.layout_shown.hidden:
-            room.lay_out(room.layout_shown.with_shown(name))
-        self.activate(name)
+    # What is taken out of them
 
-    def go_to(self, name: str) -> None:
-        """Reveal the panel `name`, and focus it."""
-        self.reveal(name)
-        self._is_focus_due = True
-        if self.query_one(f"#{name}").region:
-            self._focus_active()
+    def action_copy(self) -> None:
+        """Copy the selected block; in the wire view the request as curl."""
+        text = self._panels[self.active].copied()
+        if text is not None:
+            app_of(self).copy_to_clipboard(text)
+            self._notice("copied")
+
+    def action_copy_as(self) -> None:
+        """Copy the selected exchange in the form that is chosen."""
+        from inspector.tui.copying import CopyMenu, exchange_as
+
+        exchange = self._panels[self.active].pointed_exchange()
+        if exchange is None:
+            self._notice(NOTHING_SENT)
+            return
+
+        def after(form: str | None) -> None:
+            if form is not None:
+                app_of(self).copy_to_clipboard(exchange_as(form, exchange, self._started))
+                self._notice(f"copied as {form}")
+
+        app_of(self).push_screen(CopyMenu(), after)
+
+    async def action_pager(self) -> None:
+        from inspector.tui.external_programs import pager_of
+
+        await self._read_outside(lambda: pager_of(os.environ))
+
+    async def action_editor(self) -> None:
+        from inspector.tui.external_programs import editor_of
+
+        await self._read_outside(lambda: editor_of(os.environ))
+
+    async def _read_outside(self, command: Callable[[], list[str]]) -> None:
+        from inspector.tui.external_programs import view_outside, visible
+
+        payload = self._panels[self.active].payload()
+        if payload is None:
+            self._notice(NOTHING)
+            return
+        suffix = PurePath(payload.name).suffix
+        try:
+            await view_outside(app_of(self), visible(payload.read()), suffix, command())
+        except UsageError as error:
+            self._notice(str(error))
+
+    def action_save(self) -> None:
+        """Ask where to save the file under the cursor, or what came over the wire."""
+        try:
+            payload = self._panels[self.active].saved()
+        except UsageError as error:
+            self._notice(str(error))
+            return
+        if payload is None:
+            self._notice(NOTHING)
         else:
-            self.call_after_refresh(self._focus_active)
+            self.query_one(SaveLine).ask(payload.name, payload.read)
 
-    def toggle_wire(self) -> None:
-        """Open the wire view, or close it and go back to where the user was."""
-        if not self.has_class("-wire"):
-            self.go_to("wire")
-            return
-        self.remove_class("-wire")
-        if self.active != "wire":
-            return
-        self.go_to(self._panel_before)
-        if panel_of(self._focus_before) == "compose":
-            self._is_focus_due = False
-            self.screen.set_focus(self._focus_before)
+    @on(SaveLine.Left)
+    def leave_save(self, event: SaveLine.Left) -> None:
+        event.stop()
+        self.go_back()
+        if event.told:
+            self._notice(event.told)
 
-    def toggle_zoom(self) -> None:
-        self.toggle_class("-zoom")
-
-    def step_back(self) -> None:
-        """Drop the filter, else leave the zoom, else the wire view."""
-        if self._filter_text():
-            self.filter_by("")
-        elif self.has_class("-zoom"):
-            self.remove_class("-zoom")
-        elif self.has_class("-wire"):
-            self.toggle_wire()
-
-    def copied_text(self) -> str | None:
-        """Return what `y` copies: the cursor's block; of an exchange its request as curl."""
-        if self.active == "wire":
-            exchange = self.query_one(WirePanel).selected
-            return None if exchange is None else curl(exchange.request)
-        block = self.query_one(f"#{self.active}", BlockList).current
-        return None if block is None else block.plain
-
-    def draw_with(self, symbols: Symbols) -> None:
-        self.symbols = symbols
-        for panel in (ConversationPanel, TimelinePanel, DataPanel, WirePanel):
-            drawn = self.query_one(panel)
-            drawn.symbols = symbols
-            drawn.redraw_all()
-
-    def _show_selection(self) -> None:
-        self.query_one(ConversationPanel).mark(self.selected)
-        self.query_one(TimelinePanel).mark(self.selected)
-        turn = self._board.turn_at(self.selected)
-        spoken = None if turn is None else find(self._board.exchanges, turn.exchange)
-        self.query_one(DataPanel).show_turn(turn, None if spoken is None else spoken.answer)
-        self.query_one(WirePanel).show_exchanges(self._filtered.exchanges, self.selected)
-
-    def _focus_active(self) -> None:
-        # a key pressed meanwhile may have sent the focus elsewhere
-        if not self._is_focus_due:
-            return
-        self._is_focus_due = False
-        panel: Widget = self.query_one(f"#{self.active}")
-        self.screen.set_focus(
-            panel.query_one("#exchanges") if isinstance(panel, WirePanel) else panel
-        )
+    def _notice(self, text: str) -> None:
+        self.post_message(Notice(text))
 
 
 def _how_many(count: tuple[int, int] | None) -> str:
     return "" if count is None else f"{count[0]} of {count[1]}"
+
+
+def _next(places: Sequence[Place], here: Place | None, by: int) -> int:
+    """Return the place after `here`, or the one before; beyond the last comes the first again."""
+    seqs = [place.seq for place in places]
+    if here is None:
+        return 0 if by > 0 else len(places) - 1
+    index = bisect_right(seqs, here.seq) if by > 0 else bisect_left(seqs, here.seq) - 1
+    return index % len(places)

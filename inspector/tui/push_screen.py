@@ -18,11 +18,11 @@ from inspector.core.push_receiver import RESENT_HEADER, Injection, Receiver
 from inspector.errors import UsageError
 from inspector.net.events import find_header
 from inspector.tui.ask_line import AskLine
-from inspector.tui.board import Board
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import duration, safe_line, size, wall_clock
 from inspector.tui.drawing.styles import Symbols, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.views.channels import MissingPush, missing_pushes
 from inspector.views.exchanges import Exchange
@@ -85,7 +85,7 @@ class PushScreen(Screen[Place | None]):
     def __init__(
         self,
         receiver: Receiver | None,
-        board: Board,
+        view: LogView,
         *,
         started: datetime,
         now_ms: Callable[[], float],
@@ -95,7 +95,7 @@ class PushScreen(Screen[Place | None]):
     ) -> None:
         super().__init__()
         self._receiver = receiver
-        self._board = board
+        self._view = view
         self._started = started
         self._now_ms = now_ms
         self._symbols = symbols
@@ -121,8 +121,8 @@ class PushScreen(Screen[Place | None]):
             self.action_switch()
         self._fill()
 
-    def show_board(self, board: Board) -> None:
-        self._board = board
+    def show_view(self, view: LogView) -> None:
+        self._view = view
         if self.is_mounted:
             self._fill()
 
@@ -233,7 +233,7 @@ class PushScreen(Screen[Place | None]):
         lines = receiver_lines(self._receiver, registers=self._registers)
         self.query_one("#receiver", Static).update(lines)
         self._take_new()
-        reports, now_ms = self._board.readings.reports, self._now_ms()
+        reports, now_ms = self._view.views.readings.reports, self._now_ms()
         missing = [
             missing_block(one, self._symbols)
             for one in missing_pushes(reports, now_ms, MISSING_AFTER_MS)
@@ -241,12 +241,12 @@ class PushScreen(Screen[Place | None]):
         blocks = [*self._blocks, *missing]
         if not self._blocks:
             url = self._receiver.url if self._receiver is not None else ""
-            words = empty_words(self._board, url)
+            words = empty_words(self._view, url)
             blocks += [Block(None, (Line(Content.styled(text, style)),)) for text, style in words]
         self.query_one("#pushes", BlockList).show(blocks)
 
     def _take_new(self) -> None:
-        exchanges = self._board.exchanges
+        exchanges = self._view.exchanges
         for place in range(self._taken, len(exchanges)):
             exchange = exchanges[place]
             if exchange.push is not None:
@@ -319,9 +319,9 @@ def missing_block(missing: MissingPush, symbols: Symbols) -> Block:
     return Block(Place(missing.exchange, 0), (Line(text),))
 
 
-def empty_words(board: Board, callback_url: str) -> Sequence[tuple[str, str]]:
+def empty_words(view: LogView, callback_url: str) -> Sequence[tuple[str, str]]:
     """Return why nothing came, each line with its ink."""
-    turn = last_turn(board)
+    turn = last_turn(view)
     if turn is None or not _registers(turn):
         return [("Nothing received yet. Send a turn: it registers this receiver.", styles.DIM)]
     if turn.is_running:
@@ -331,8 +331,8 @@ def empty_words(board: Board, callback_url: str) -> Sequence[tuple[str, str]]:
     if turn.is_refused and reply is not None and reply.error is not None:
         said = f"{reply.error.code} {safe_line(reply.error.message)}"
         lines = [(f"The agent refused the turn that registered: {said}", styles.BAD)]
-    card = parse_json(board.card.raw).value if board.card is not None else None
-    agent_url = board.card.url if board.card is not None else ""
+    card = parse_json(view.card.raw).value if view.card is not None else None
+    agent_url = view.card.url if view.card is not None else ""
     silence = remedy_of_missing_push(card, agent_url, callback_url)
     return [
         *lines,
@@ -341,9 +341,9 @@ def empty_words(board: Board, callback_url: str) -> Sequence[tuple[str, str]]:
     ]
 
 
-def last_turn(board: Board) -> Exchange | None:
+def last_turn(view: LogView) -> Exchange | None:
     """Return the newest turn; those before it do not matter."""
-    return next((one for one in reversed(board.exchanges) if one.purpose in STARTS_TASK), None)
+    return next((one for one in reversed(view.exchanges) if one.purpose in STARTS_TASK), None)
 
 
 def _registers(turn: Exchange) -> bool:

@@ -28,7 +28,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
-from inspector.tui.running_app import app_of
+from inspector.tui.messages import app_of
 from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 from inspector.views.session_exports import SUFFIXES, export
 

@@ -12,7 +12,10 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
 from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
+from inspector.tui.panel import Payload, entry_payload, received_payload
+from inspector.views.exchanges import Exchange
 from inspector.views.mock import FaultMark
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Update
@@ -34,8 +37,10 @@ class TimelinePanel(BlockList):
 
     def __init__(self) -> None:
         super().__init__(wraps=False, id="timeline", empty="No task yet.")
-        self.border_title = "2 Timeline"
+        self.title = "2 Timeline"
+        self.count: tuple[int, int] | None = None
         self.symbols = UNICODE
+        self._view = LogView()
         self._folded: set[int] = set()
         self._marks: Mapping[int, tuple[FaultMark, ...]] = {}
         self._tasks = TaskBlocks(
@@ -46,11 +51,31 @@ class TimelinePanel(BlockList):
         )
         self.source = self._tasks
 
-    def show_timeline(self, tasks: Series[TaskRow]) -> None:
+    def show_view(self, view: LogView) -> None:
+        tasks = view.passing.tasks
+        self._view = view
+        self.count = (len(tasks), len(view.tasks)) if view.is_filtered else None
+        self._take_marks(view.mock.marks)
         self.refill(lambda: self._tasks.take(tasks))
+        self.mark(view.place)
 
-    def know_marks(self, marks: Mapping[int, tuple[FaultMark, ...]]) -> None:
-        """Take which faults of a mock were armed for, or hit, which turns."""
+    def shows_trouble_at(self, place: Place) -> bool:
+        return self.source.index_of(place) is not None
+
+    def copied(self) -> str | None:
+        return None if self.current is None else self.current.plain
+
+    def pointed_exchange(self) -> Exchange | None:
+        return self._view.turn_exchange
+
+    def payload(self) -> Payload | None:
+        return entry_payload(self._view)
+
+    def saved(self) -> Payload | None:
+        return received_payload(self._view.exchange)
+
+    def _take_marks(self, marks: Mapping[int, tuple[FaultMark, ...]]) -> None:
+        """Draw which faults of a mock were armed for, or hit, which turns."""
         before, self._marks = self._marks, marks
         if marks is not before:
             for exchange in [key for key, mark in marks.items() if before.get(key) != mark]:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import ClassVar, TypeAlias
 
@@ -22,8 +23,11 @@ from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.json_lines import body_lines
 from inspector.tui.drawing.safe_text import duration, safe_line, size
 from inspector.tui.drawing.styles import UNICODE
+from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
+from inspector.tui.panel import Payload, received_payload
 from inspector.views.exchanges import Exchange
+from inspector.views.exports import curl, exchange_bytes
 from inspector.views.persistent import Series
 from inspector.wire.findings import Severity
 
@@ -46,7 +50,8 @@ class WirePanel(Horizontal):
 
     def __init__(self) -> None:
         super().__init__(id="wire")
-        self.border_title = "4 Wire"
+        self.title = "4 Wire"
+        self.count: tuple[int, int] | None = None
         self.symbols = UNICODE
         self.is_pretty = True
         self._exchanges: Series[Exchange] = Series()
@@ -70,9 +75,29 @@ class WirePanel(Horizontal):
         """Draw what came while there was nothing to see."""
         self.show_exchanges(self._exchanges, self._place)
 
-    @property
-    def selected(self) -> Exchange | None:
+    def show_view(self, view: LogView) -> None:
+        exchanges = view.passing.exchanges
+        self.count = (len(exchanges), len(view.exchanges)) if view.is_filtered else None
+        self.show_exchanges(exchanges, view.place)
+
+    def shows_trouble_at(self, place: Place) -> bool:
+        return True
+
+    def copied(self) -> str | None:
+        exchange = self.pointed_exchange()
+        return None if exchange is None else curl(exchange.request)
+
+    def pointed_exchange(self) -> Exchange | None:
         return self._exchange_at(self._place)
+
+    def payload(self) -> Payload | None:
+        exchange = self.pointed_exchange()
+        if exchange is None:
+            return None
+        return Payload(f"exchange-{exchange.id}.http", partial(exchange_bytes, exchange))
+
+    def saved(self) -> Payload | None:
+        return received_payload(self.pointed_exchange())
 
     def show_exchanges(self, exchanges: Series[Exchange], place: Place | None) -> None:
         """Draw the list, and the exchange of `place` (None: the newest) with its frame marked."""

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
@@ -13,23 +15,29 @@ from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from inspector.core.commands import FollowMode, Turn
 from inspector.core.entries import Purpose, RequestSent
+from inspector.core.project import DomainSlot
 from inspector.core.requests import TURNS, compose, operation_of, read_sent_turn
+from inspector.errors import UsageError
 from inspector.tui.composing.drawer import Drawer
 from inspector.tui.composing.options import OptionsForm, TurnOptions, options_line, raw_line
-from inspector.tui.composing.pairs_table import Hint, PairsTable, SlotsTable
+from inspector.tui.composing.pairs_table import Hint, PairsTable, SlotsTable, hints, read_domain
 from inspector.tui.composing.parts_table import PartsTable
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import duration, safe_line
-from inspector.tui.messages import TurnComposed
-from inspector.views.chat import Offer
+from inspector.tui.log_view import LogView
+from inspector.tui.messages import Notice, TurnComposed, app_of
 from inspector.views.exchanges import Exchange
 from inspector.wire.dialect import Dialect, Endpoint, Operation
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, parse_json
+
+NOTHING_SENT = "nothing was sent yet"
+_CLOCK_SECONDS = 0.1
 
 
 class Prompt(TextArea):
@@ -213,21 +221,34 @@ def _ask(turn: Turn) -> Json:
 
 
 class Composer(VerticalGroup):
-    """Holds the next turn. `waiting` says what is outstanding, in the border above the text.
+    """Holds the next turn to `target`; the border above its text says what is outstanding.
 
-    `dialect` is the one that is spoken with the agent by now.
+    `project` is the folder whose domain names slots, `dialect` the one that is spoken with the
+    agent by now. `new_id` makes the ids of bodies that are shown before they are sent, `now_ms` is
+    on the session's clock.
     """
 
     options: reactive[TurnOptions] = reactive(TurnOptions)
-    offers: reactive[tuple[Offer, ...]] = reactive(())
     waiting: reactive[str] = reactive("")
 
-    def __init__(self, new_id: Callable[[], str], dialect: Callable[[], Dialect]) -> None:
+    def __init__(
+        self,
+        target: str,
+        project: Path | None,
+        *,
+        dialect: Callable[[], Dialect],
+        new_id: Callable[[], str],
+        now_ms: Callable[[], float],
+    ) -> None:
         super().__init__(id="compose")
         self._dialect = dialect
         self.history = History()
-        self.exchanges: Sequence[Exchange] = ()
+        self._view = LogView()
+        self._target = target
+        self._project = project
         self._new_id = new_id
+        self._now_ms = now_ms
+        self._clock: Timer | None = None
         self._raw_message_id = ""
         self._draft_options = TurnOptions()
         self._is_drop_asked = False
@@ -245,8 +266,18 @@ class Composer(VerticalGroup):
         for area in self.query(TextArea):
             area.cursor_blink = False
         self.query_one("#options", Static).auto_links = False
+        self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         self.call_after_refresh(self.watch_waiting)
         self.call_after_refresh(self._update)
+
+    def show_view(self, view: LogView) -> None:
+        """Offer the buttons of the last message, and stay in the context spoken in last."""
+        before, self._view = self._view, view
+        if view.views is not before.views:
+            self.options = self.options.in_context(view.context_id)
+            self._show_waiting()
+            if view.offers != before.offers:
+                self._update()
 
     @property
     def drawer(self) -> Drawer:
@@ -289,7 +320,7 @@ class Composer(VerticalGroup):
             also = self.options.also
             return Turn("", follow=follow, also=also, headers=headers, raw=self.raw.body)
         text = self.prompt.text.strip()
-        chosen = next((o.payload for o in self.offers if text == str(o.number)), text)
+        chosen = next((o.payload for o in self._view.offers if text == str(o.number)), text)
         return replace(
             self.options.turn(chosen, self.drawer.slots.pairs()),
             metadata=self.drawer.metadata.pairs(),
@@ -332,12 +363,38 @@ class Composer(VerticalGroup):
         await self.drawer.parts.set_parts(turn.parts)
         self.prompt.focus()
 
-    def open_page(self, page: str, hints: Mapping[str, Hint]) -> None:
-        """Open the drawer at `page`; `hints` are of the agent's slots."""
+    def selected_turn(self) -> Turn | None:
+        """Return the selected turn in the context that it was answered in, its message id kept."""
+        turn, exchange = self.turn_as_sent(), self._view.turn_exchange
+        if turn is None or exchange is None:
+            return None
+        return replace(turn, context_id=turn.context_id or exchange.progress.context_id)
+
+    def turn_as_sent(self) -> Turn | None:
+        """Return the selected turn as it went out."""
+        exchange = self._view.turn_exchange
+        if exchange is None or not isinstance(exchange.request, RequestSent):
+            return None
+        return self.history.read(exchange.request)
+
+    def open_page(self, page: str) -> None:
+        """Open the drawer at `page`."""
         self.close_raw()
-        self.drawer.slots.know(hints)
+        self.drawer.slots.know(self._hints())
         self.drawer.open(page)
         self._update()
+
+    def _hints(self) -> Mapping[str, Hint]:
+        """Return the slots of the project's domain and those that the agent last reported.
+
+        Without a domain that can be read, the agent's slots serve alone.
+        """
+        domain: Mapping[str, DomainSlot] = {}
+        try:
+            domain = read_domain(self._project, self._target)
+        except UsageError as error:
+            self._notice(str(error))
+        return hints(domain, self._view.slots)
 
     def close_drawer(self) -> None:
         self.drawer.close()
@@ -375,6 +432,90 @@ class Composer(VerticalGroup):
         await self.write(replace(turn, message_id=given, headers=kept.headers, also=kept.also))
         return True
 
+    # What keys do
+
+    async def action_send(self) -> None:
+        await self.settle()
+        await self.send()
+
+    def action_write(self) -> None:
+        self.field.focus()
+
+    async def action_edit(self) -> None:
+        """Write the selected turn back, all it carried with it, as a new message of its context."""
+        turn = self.selected_turn()
+        if turn is None:
+            self._notice(NOTHING_SENT)
+        else:
+            await self.write(replace(turn, message_id=None))
+
+    def action_page(self, name: str) -> None:
+        """Open the drawer's page `name`, or close the drawer there."""
+        if self.drawer.is_open and self.drawer.page == name and not self.is_raw:
+            self.close_drawer()
+        else:
+            self.open_page(name)
+
+    def action_shape(self) -> None:
+        self.options = self.options.next_shape()
+
+    def action_follow(self) -> None:
+        self.options = self.options.next_follow()
+
+    def action_context(self) -> None:
+        self.options = self.options.toggled_context()
+
+    async def action_raw(self) -> None:
+        """Show the turn as its JSON-RPC body, or take that body back into the fields."""
+        await self.settle()
+        if not self.is_raw:
+            self.open_raw(self.turn())
+        elif not await self.leave_raw():
+            self._notice("the fields cannot hold this body: F5 sends it, F6 again drops it")
+
+    async def action_editor(self) -> None:
+        """Edit the text, or the raw body, in the user's own editor."""
+        from inspector.tui.external_programs import edit_outside, editor_of
+
+        await self.settle()
+        before = self.raw.body if self.is_raw else self.prompt.text.encode()
+        suffix = ".json" if self.is_raw else ".md"
+        try:
+            after = await edit_outside(app_of(self), before, suffix, editor_of(os.environ))
+        except UsageError as error:
+            self._notice(str(error))
+            return
+        if self.is_raw:
+            self.raw.write(after)
+        else:
+            self.prompt.write(after.decode(errors="replace").rstrip("\n"))
+
+    async def action_snippets(self) -> None:
+        """Take up a turn or slots kept for this target, or keep what is written."""
+        from inspector.core.saved.targets import targets_file
+        from inspector.tui.composing.snippets import Kept, SnippetsScreen
+
+        await self.settle()
+
+        async def take(chosen: Kept | None) -> None:
+            if chosen is None:
+                return
+            if chosen.is_new:
+                self._notice(f"kept as {safe_line(chosen.name)}")
+            elif chosen.turn is not None:
+                await self.write(replace(chosen.turn, context_id=self.options.context_id))
+            else:
+                await self.drawer.slots.set_pairs(chosen.slots or {})
+                self.action_page("slots")
+
+        screen = SnippetsScreen(targets_file(), self._target, self.turn())
+        app_of(self).push_screen(screen, take)
+
+    def _notice(self, text: str) -> None:
+        self.post_message(Notice(text))
+
+    # What its parts report
+
     @on(Prompt.Sent)
     async def take_sent(self, event: Prompt.Sent) -> None:
         event.stop()
@@ -388,7 +529,7 @@ class Composer(VerticalGroup):
             self._draft_options = self.options
         # as it was typed: the number of a button, not what it stands for
         written = replace(self.turn(), text=self.prompt.text)
-        turn = self.history.step(self.exchanges, event.by, written)
+        turn = self.history.step(self._view.exchanges, event.by, written)
         if turn is None:
             return
         await self.write(replace(turn, context_id=self.options.context_id, message_id=None))
@@ -421,15 +562,17 @@ class Composer(VerticalGroup):
     def watch_options(self) -> None:
         self._update()
 
-    def watch_offers(self) -> None:
-        self._update()
+    def _show_waiting(self) -> None:
+        """Say what is outstanding and since when; the clock runs only then."""
+        running = self._view.running
+        self.waiting = waiting_text(running[-1], self._now_ms()) if running else ""
+        if self._clock is not None:
+            (self._clock.resume if running else self._clock.pause)()
 
     def watch_waiting(self) -> None:
         if self.is_mounted:
-            title = (
-                Content.styled(self.waiting, styles.WARN) if self.waiting else Content("5 Compose")
-            )
-            self.query_one("#writing").border_title = title
+            waiting = Content.styled(self.waiting, styles.WARN)
+            self.query_one("#writing").border_title = waiting if waiting else Content("5 Compose")
 
     def _update(self) -> None:
         """Show what will go out."""

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,14 +15,9 @@ from textual.widgets import Button, Input
 
 from inspector.core.commands import SlotShape
 from inspector.core.project import DomainSlot, has_domain, read_slot_domain
-from inspector.errors import UsageError
 from inspector.tui.composing.options import Choices
 from inspector.tui.drawing.safe_text import value_text
-from inspector.tui.running_app import app_of
 from inspector.wire.json_values import Json
-
-if TYPE_CHECKING:
-    from inspector.tui.workspace import Workspace
 
 
 class ValueKind(StrEnum):
@@ -136,19 +130,6 @@ _KINDS = {
 }
 
 
-def hints_of(workspace: "Workspace") -> Mapping[str, Hint]:
-    """Return the slots of the project's domain and those that the agent last told.
-
-    What keeps the domain from being read is told in the footer; the agent's slots serve alone.
-    """
-    domain: Mapping[str, DomainSlot] = {}
-    try:
-        domain = _domain_of(workspace)
-    except UsageError as error:
-        workspace.notice(str(error))
-    return hints(domain, workspace.board.slots())
-
-
 def hints(domain: Mapping[str, DomainSlot], told: Mapping[str, Json]) -> Mapping[str, Hint]:
     """Return a hint for each slot: a declared type wins over that of the value told last."""
     found = {name: Hint(value_text(value), _kind(value)) for name, value in told.items()}
@@ -162,12 +143,14 @@ def _kind(value: Json) -> ValueKind:
     return ValueKind.AUTO if value is None else kind_of(value)
 
 
-def _domain_of(workspace: "Workspace") -> Mapping[str, DomainSlot]:
-    """Return the slots of the project that was named, or that the target is itself."""
-    project = app_of(workspace).project
+def read_domain(project: Path | None, target: str) -> Mapping[str, DomainSlot]:
+    """Return the slots of the project that was named, or that the target is itself.
+
+    Raises:
+        UsageError: its domain cannot be read.
+    """
     if project is not None:
         return read_slot_domain(project)
-    target = workspace.target
     is_project = "://" not in target and has_domain(Path(target))
     return read_slot_domain(Path(target)) if is_project else {}
 

@@ -21,8 +21,10 @@ from inspector.tui.drawing.block_list import (
     lay_out,
 )
 from inspector.tui.drawing.styles import DARK
+from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
-from inspector.views.chat import ChatMessage
+from inspector.views.chat import Chat, ChatMessage
+from inspector.views.log_views import Views
 from inspector.views.persistent import Series
 
 Until: TypeAlias = Callable[..., Awaitable[None]]
@@ -202,13 +204,16 @@ async def test_of_a_long_conversation_a_few_pages_are_drawn() -> None:
         def compose(self) -> ComposeResult:
             yield ConversationPanel(datetime(2026, 11, 21))
 
+    def view_of(chat: Series[ChatMessage]) -> LogView:
+        return LogView().with_views(Views(chat=Chat(said=chat)))
+
     def text() -> str:
         assert conversation.current is not None
         return conversation.current.plain
 
     async with ChatApp().run_test(size=(60, 20)) as pilot:
         conversation = pilot.app.query_one(ConversationPanel)
-        conversation.show_chat(chat, None)
+        conversation.show_view(view_of(chat))
         conversation.focus()
         await pilot.pause()
         assert "message 5000" in text()
@@ -226,5 +231,6 @@ async def test_of_a_long_conversation_a_few_pages_are_drawn() -> None:
         assert "message 101" in text()
         await pilot.press("end")
         assert "message 5000" in text()
-        conversation.show_chat(chat.append(ChatMessage(5001, 0, 5001, "you", "the newest")), None)
+        newest = ChatMessage(5001, 0, 5001, "you", "the newest")
+        conversation.show_view(view_of(chat.append(newest)))
         assert "the newest" in text()

@@ -24,13 +24,14 @@ from inspector.core.saved.cards import SeenCard, load_card
 from inspector.folders import cards_folder
 from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
-from inspector.tui.board import Board
 from inspector.tui.card_screen import CardScreen
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.json_lines import ink_json
+from inspector.tui.log_view import LogView
 from inspector.tui.workspace import Workspace
 from inspector.views.card import EMPTY, step
+from inspector.views.log_views import Views
 from inspector.views.reading import read_log
 
 Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
@@ -80,7 +81,7 @@ def changed() -> dict[str, Any]:
     return card
 
 
-def board(*cards: dict[str, Any]) -> Board:
+def view(*cards: dict[str, Any]) -> LogView:
     entries: list[Entry] = []
     for number, card in enumerate(cards, 1):
         at_ms, seq = number * 61_000.0, len(entries)
@@ -91,7 +92,7 @@ def board(*cards: dict[str, Any]) -> Board:
             FrameReceived(seq + 3, at_ms, number, Channel.RESPONSE, raw),
             ResponseEnded(seq + 4, at_ms, number),
         ]
-    return Board(card=reduce(step, read_log(entries), EMPTY).card)
+    return LogView(Views(card=reduce(step, read_log(entries), EMPTY)))
 
 
 def text(pilot: Pilot[int]) -> str:
@@ -103,7 +104,7 @@ def note(pilot: Pilot[int]) -> str:
 
 
 async def show(pilot: Pilot[int], *cards: dict[str, Any], **more: Any) -> CardScreen:
-    screen = CardScreen(board(*cards), started=STARTED, **more)
+    screen = CardScreen(view(*cards), started=STARTED, **more)
     await pilot.app.push_screen(screen)
     await pilot.pause()
     return screen
@@ -141,7 +142,7 @@ async def test_changes_since_the_time_before_are_marked() -> None:
         assert "~ transfer money" in text(pilot)
         assert "+ explain" in text(pilot)
         assert "\N{MINUS SIGN} $.skills['check']" in text(pilot)
-        screen.show_board(board(CARD, changed()))
+        screen.show_view(view(CARD, changed()))
         assert "Changed since 10:04:12 (5)" in text(pilot)
 
 
@@ -152,7 +153,7 @@ async def test_a_card_that_comes_again_leaves_the_reader_where_he_is() -> None:
         screen = await show(pilot, CARD)
         await pilot.press(*["down"] * 12)
         place = screen.query_one(BlockList).cursor
-        screen.show_board(board(CARD, CARD))
+        screen.show_view(view(CARD, CARD))
         await pilot.pause()
         assert screen.query_one(BlockList).cursor == place == 12
 
@@ -220,7 +221,7 @@ class Server(Protocol):
 
 
 def card_of(screen: Workspace) -> str | None:
-    return screen.board.card.name if screen.board.card else None
+    return screen.view.card.name if screen.view.card else None
 
 
 @pytest.mark.anyio
@@ -261,8 +262,8 @@ def test_highlighting_changes_no_letter(line: str) -> None:
 @pytest.mark.anyio
 async def test_card_that_comes_before_the_screen_stands_is_drawn_then() -> None:
     async with InspectorApp().run_test(size=(120, 60)) as pilot:
-        screen = CardScreen(Board(), started=STARTED)
-        screen.show_board(board(CARD))
+        screen = CardScreen(LogView(), started=STARTED)
+        screen.show_view(view(CARD))
         await pilot.app.push_screen(screen)
         await pilot.pause()
         assert "Skills" in text(pilot)

@@ -19,7 +19,7 @@ from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.composing.pairs_table import PairLine
-from inspector.tui.footer import KeyBar
+from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 
@@ -93,7 +93,7 @@ def options(pilot: Pilot[int]) -> str:
 
 async def connect(pilot: Pilot[int], until: Until) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
-    await until(pilot, lambda: workspace(pilot).board.card)
+    await until(pilot, lambda: workspace(pilot).view.card)
 
 
 async def write(pilot: Pilot[int], text: str) -> None:
@@ -103,15 +103,15 @@ async def write(pilot: Pilot[int], text: str) -> None:
 
 async def send(pilot: Pilot[int], until: Until, text: str) -> None:
     """Send `text` and wait until it is answered."""
-    before = len(workspace(pilot).board.exchanges)
+    before = len(workspace(pilot).view.exchanges)
     await write(pilot, text)
     await pilot.press("enter")
-    await until(pilot, lambda: len(workspace(pilot).board.exchanges) > before)
-    await until(pilot, lambda: not workspace(pilot).board.running)
+    await until(pilot, lambda: len(workspace(pilot).view.exchanges) > before)
+    await until(pilot, lambda: not workspace(pilot).view.running)
 
 
 def methods(pilot: Pilot[int]) -> list[str | None]:
-    return [one.rpc_method for one in workspace(pilot).board.exchanges]
+    return [one.rpc_method for one in workspace(pilot).view.exchanges]
 
 
 async def choose(pilot: Pilot[int], group: str, name: str) -> None:
@@ -380,7 +380,7 @@ async def test_selected_turn_is_edited_with_all_it_carried(
         )
         await composer(pilot).write(turn)
         await pilot.press("enter")
-        await until(pilot, lambda: len(workspace(pilot).board.chat) == 2)
+        await until(pilot, lambda: len(workspace(pilot).view.chat) == 2)
         await send(pilot, until, "second")
         await pilot.press("escape", "home", "e")
         await until(pilot, lambda: composer(pilot).prompt.text == "first")
@@ -403,7 +403,7 @@ async def test_turns_of_a_reopened_session_are_edited_and_recalled(
         await connect(pilot, until)
         await composer(pilot).write(Turn("first", slots={"amount": 50}))
         await pilot.press("enter")
-        await until(pilot, lambda: len(workspace(pilot).board.chat) == 2)
+        await until(pilot, lambda: len(workspace(pilot).view.chat) == 2)
     path = find_session(sessions_folder(), "last")
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -422,9 +422,9 @@ async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: Unti
         await connect(pilot, until)
         await send(pilot, until, "send 50 to Joe")
         await pilot.press("escape", "d")
-        await until(pilot, lambda: len(workspace(pilot).board.tasks) == 2)
-        await until(pilot, lambda: not workspace(pilot).board.running)
-        first, again = workspace(pilot).board.tasks
+        await until(pilot, lambda: len(workspace(pilot).view.tasks) == 2)
+        await until(pilot, lambda: not workspace(pilot).view.running)
+        first, again = workspace(pilot).view.tasks
         assert first.task_id == again.task_id
         assert first.message_id == again.message_id
 
@@ -437,7 +437,7 @@ async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: Unt
         await pilot.press("escape", "D")
 
         def statuses() -> list[int]:
-            sent = workspace(pilot).board.exchanges[-2:]
+            sent = workspace(pilot).view.exchanges[-2:]
             return sorted(one.response.status for one in sent if one.response is not None)
 
         await until(pilot, lambda: statuses() == [200, 409])
@@ -450,11 +450,11 @@ async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: Until) ->
         await send(pilot, until, "send 50 to Joe")
         await pilot.press("escape", "T")
         await until(pilot, lambda: methods(pilot)[-1] == "tasks/get")
-        await until(pilot, lambda: not workspace(pilot).board.running)
+        await until(pilot, lambda: not workspace(pilot).view.running)
         await pilot.press("R")
         await until(pilot, lambda: methods(pilot)[-1] == "tasks/resubscribe")
-        await until(pilot, lambda: not workspace(pilot).board.running)
-        states = [one.progress.state for one in workspace(pilot).board.exchanges[-2:]]
+        await until(pilot, lambda: not workspace(pilot).view.running)
+        states = [one.progress.state for one in workspace(pilot).view.exchanges[-2:]]
         assert states == ["input-required", "input-required"]
 
 

@@ -16,8 +16,8 @@ from inspector.settings import Connection, Mint
 from inspector.tui.app import InspectorApp
 from inspector.tui.credential_screens import OriginScreen, SecretScreen
 from inspector.tui.credentials import OriginDoubted, Words, words_of
-from inspector.tui.footer import KeyBar
 from inspector.tui.header import Header
+from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.card import BEARER, Scheme
 
@@ -54,12 +54,12 @@ def header(pilot: Pilot[int]) -> Words:
 
 
 def trouble(pilot: Pilot[int]) -> str:
-    found = workspace_of(pilot).board.trouble
+    found = workspace_of(pilot).view.card_trouble
     return found.problem if found and found.problem else ""
 
 
 def is_connected(pilot: Pilot[int]) -> bool:
-    return workspace_of(pilot).board.card is not None
+    return workspace_of(pilot).view.card is not None
 
 
 def is_asking(pilot: Pilot[int]) -> bool:
@@ -68,7 +68,7 @@ def is_asking(pilot: Pilot[int]) -> bool:
 
 
 def said(pilot: Pilot[int]) -> list[str]:
-    return [one.text for one in workspace_of(pilot).board.chat if one.speaker == "agent"]
+    return [one.text for one in workspace_of(pilot).view.chat if one.speaker == "agent"]
 
 
 @pytest.mark.anyio
@@ -128,7 +128,7 @@ async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until:
         session.use(bearing(token(-4)).headers)
         await until(pilot, lambda: header(pilot).text == "token expired · K renews")
         await pilot.press("i", *"balance", "enter")
-        await until(pilot, lambda: workspace_of(pilot).board.chat[-1:] and refused(pilot))
+        await until(pilot, lambda: workspace_of(pilot).view.chat[-1:] and refused(pilot))
         await pilot.press("escape", "K")
         await until(pilot, lambda: notice(pilot).startswith("new token, expires in"))
         await pilot.press("r")
@@ -136,7 +136,7 @@ async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until:
 
 
 def refused(pilot: Pilot[int]) -> bool:
-    problems = (one.problem or "" for one in workspace_of(pilot).board.chat)
+    problems = (one.problem or "" for one in workspace_of(pilot).view.chat)
     return any("the token had expired" in problem for problem in problems)
 
 

@@ -17,8 +17,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
-from inspector.tui.footer import KeyBar
-from inspector.tui.panels import Panels
+from inspector.tui.keys import KeyBar
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 
@@ -163,8 +162,8 @@ async def test_braces_go_from_task_to_task() -> None:
         seen: list[int] = []
         for key in ("}", "}", "{", "{"):
             await pilot.press("2", key)
-            selected = workspace.query_one(Panels).selected
+            selected = workspace.view.place
             assert selected is not None
             seen.append(selected.exchange)
-        tasks = [task.exchange for task in workspace.board.tasks]
+        tasks = [task.exchange for task in workspace.view.tasks]
         assert seen == [tasks[0], tasks[1], tasks[0], tasks[-1]]

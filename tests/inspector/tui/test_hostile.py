@@ -15,7 +15,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.drawing.block_list import Block, BlockList
-from inspector.tui.header import Connection, Header
+from inspector.tui.header import ConnectionState, Header
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 from inspector.views.exports import exchange_bytes
@@ -73,19 +73,19 @@ async def talking(url: str, until: Until) -> AsyncGenerator[Pilot[int]]:
 
 def is_connected(pilot: Pilot[int]) -> bool:
     headers = pilot.app.screen.query(Header)
-    return any(header.view.connection is Connection.CONNECTED for header in headers)
+    return any(header.view.connection is ConnectionState.CONNECTED for header in headers)
 
 
 def is_over(pilot: Pilot[int]) -> bool:
     workspace = pilot.app.screen
     assert isinstance(workspace, Workspace)
-    return len(workspace.board.tasks) > 0 and not workspace.board.running
+    return len(workspace.view.tasks) > 0 and not workspace.view.running
 
 
 def is_cancel_answered(pilot: Pilot[int]) -> bool:
     workspace = pilot.app.screen
     assert isinstance(workspace, Workspace)
-    exchanges = workspace.board.exchanges
+    exchanges = workspace.view.exchanges
     return any(one.purpose is Purpose.CANCEL and not one.is_running for one in exchanges)
 
 
@@ -105,7 +105,7 @@ def assert_clean(pilot: Pilot[int]) -> None:
 def raw_of_last(pilot: Pilot[int]) -> bytes:
     workspace = pilot.app.screen
     assert isinstance(workspace, Workspace)
-    return exchange_bytes(workspace.board.exchanges[-1])
+    return exchange_bytes(workspace.view.exchanges[-1])
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
@@ -220,7 +220,7 @@ async def test_keys_are_answered_during_a_burst_and_nothing_is_lost(
         await until(pilot, lambda: "done" in blocks(pilot, ConversationPanel)[-1].plain)
         workspace = pilot.app.screen
         assert isinstance(workspace, Workspace)
-        assert len(workspace.board.tasks[-1].updates) == count
+        assert len(workspace.view.tasks[-1].updates) == count
         assert len(workspace.query_one(TimelinePanel).source) == count + 1
 
 

@@ -53,7 +53,7 @@ def last_said(pilot: Pilot[int]) -> str:
 
 def turns(pilot: Pilot[int]) -> list[Exchange]:
     """The exchanges that sent a message."""
-    return [one for one in workspace_of(pilot).board.exchanges if one.purpose in STARTS_TASK]
+    return [one for one in workspace_of(pilot).view.exchanges if one.purpose in STARTS_TASK]
 
 
 def statuses(exchanges: list[Exchange]) -> list[int]:
@@ -68,7 +68,7 @@ async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
     await until(pilot, lambda: pilot.app.screen.query_one(Prompt).text == text)
     await pilot.press("enter")
     await until(pilot, lambda: len(turns(pilot)) > before and answer in last_said(pilot))
-    await until(pilot, lambda: not workspace_of(pilot).board.running)
+    await until(pilot, lambda: not workspace_of(pilot).view.running)
 
 
 def own_mocks() -> Iterator[int]:
@@ -106,13 +106,13 @@ async def test_day_from_first_start_to_reopened_session(until: Until) -> None:
         await until(pilot, lambda: isinstance(app.screen, StartScreen))
         await pilot.press("d")
         await until(pilot, lambda: isinstance(app.screen, Workspace))
-        await until(pilot, lambda: workspace_of(pilot).board.card)
+        await until(pilot, lambda: workspace_of(pilot).view.card)
 
         # a transfer whose slots are seeded asks for what is missing only
         await pilot.press("ctrl+s", *"amount", "tab", *"80", "enter")
         await pilot.press(*"recipient", "tab", *"Joe")
         await say(pilot, until, "transfer money", "Which account?")
-        assert workspace_of(pilot).board.slots()["recipient"] == "Joe"
+        assert workspace_of(pilot).view.slots["recipient"] == "Joe"
         await say(pilot, until, "1", "80.00 € from checking to Joe")
         await say(pilot, until, "1", "completed")
 
@@ -126,7 +126,7 @@ async def test_day_from_first_start_to_reopened_session(until: Until) -> None:
         asked = turns(pilot)[-1]
         await pilot.press("escape", "d")
         await until(pilot, lambda: turns(pilot)[-1].id > asked.id)
-        await until(pilot, lambda: not workspace_of(pilot).board.running)
+        await until(pilot, lambda: not workspace_of(pilot).view.running)
         assert turns(pilot)[-1].progress.task_id == asked.progress.task_id
 
         # twice at once, one of the two is refused
@@ -134,7 +134,7 @@ async def test_day_from_first_start_to_reopened_session(until: Until) -> None:
         await until(pilot, lambda: statuses(turns(pilot)[-2:]) == [200, 409])
 
         # the agent dies, is missed, comes back, and is found again
-        card = workspace_of(pilot).board.card
+        card = workspace_of(pilot).view.card
         assert card is not None
         for pid in own_mocks():
             os.kill(pid, signal.SIGKILL)
@@ -152,6 +152,6 @@ async def test_day_from_first_start_to_reopened_session(until: Until) -> None:
     (path,) = session_paths(sessions_folder())
     async with InspectorApp(session=path).run_test(size=SIZE) as pilot:
         await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
-        await until(pilot, lambda: workspace_of(pilot).board.tasks)
+        await until(pilot, lambda: workspace_of(pilot).view.tasks)
         await pilot.press("escape", "w", "2")
         await until(pilot, lambda: drawn(pilot) == before)

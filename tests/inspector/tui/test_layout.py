@@ -25,7 +25,14 @@ LOG = Path(__file__).parent / "logs" / "mock.jsonl"
 
 
 async def show(pilot: Pilot[int]) -> Workspace:
-    workspace = Workspace("localhost", None, started=datetime(2026, 11, 20), now_ms=lambda: 0.0)
+    assert isinstance(pilot.app, InspectorApp)
+    workspace = Workspace(
+        "localhost",
+        None,
+        started=datetime(2026, 11, 20),
+        now_ms=lambda: 0.0,
+        layout=pilot.app.look.layout,
+    )
     await pilot.app.push_screen(workspace)
     await pilot.press("escape")
     await pilot.pause()
@@ -129,7 +136,7 @@ async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: Un
         assert workspace.query_one(DataPanel).border_title == "3 Rules"
         await pilot.resize_terminal(*SIZE)
         listed = workspace.query_one("#exchanges", BlockList)
-        await until(pilot, lambda: len(listed.blocks) == len(workspace.board.exchanges))
+        await until(pilot, lambda: len(listed.blocks) == len(workspace.view.exchanges))
 
 
 async def test_theme_chosen_by_a_key_is_that_of_the_next_start(

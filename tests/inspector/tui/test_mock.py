@@ -133,7 +133,7 @@ def drawer(pilot: Pilot[int]) -> LiveDrawer:
 async def connect(pilot: Pilot[int], until: Until) -> None:
     def is_listening() -> bool:
         screens = [screen for screen in pilot.app.screen_stack if isinstance(screen, Workspace)]
-        return any(screen.board.mock.is_listening for screen in screens)
+        return any(screen.view.mock.is_listening for screen in screens)
 
     await until(pilot, is_listening)
 
@@ -142,7 +142,7 @@ async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
     """Write `text`, send it, and wait for `answer`."""
     await pilot.press("escape", "i", *("space" if one == " " else one for one in text), "enter")
     await until(pilot, lambda: answer in shown(pilot, "#conversation"))
-    await until(pilot, lambda: not workspace(pilot).board.running)
+    await until(pilot, lambda: not workspace(pilot).view.running)
 
 
 @pytest.mark.req("RELOAD-1")
@@ -174,7 +174,7 @@ async def test_save_shows_what_changed_in_the_turns(mock: Mock, until: Until) ->
         assert first.plain.endswith("same")
         assert "Sent to Joe. → Done, Joe!" in second.plain
         assert shown(pilot, "#conversation") == said
-        assert len(workspace(pilot).board.tasks) == 2
+        assert len(workspace(pilot).view.tasks) == 2
 
 
 @pytest.mark.req("LIVE-1")
@@ -231,7 +231,7 @@ async def test_live_ends_with_the_key_that_began_it(mock: Mock, until: Until) ->
         assert not drawer(pilot).is_open
         mock.save("domain.yml", "To whom?", "Who gets it?")
         await until(pilot, lambda: "reloaded" in header(pilot))
-        assert workspace(pilot).board.live.count == 0
+        assert workspace(pilot).view.live.count == 0
 
 
 async def test_fault_is_armed_with_two_keys_and_marks_the_turn(mock: Mock, until: Until) -> None:
@@ -240,7 +240,7 @@ async def test_fault_is_armed_with_two_keys_and_marks_the_turn(mock: Mock, until
         await connect(pilot, until)
         await pilot.press("escape", "f")
         await until(pilot, lambda: "http_status" in shown(pilot, "#faults"))
-        offered = [kind.name for kind in workspace(pilot).board.mock.offer]
+        offered = [kind.name for kind in workspace(pilot).view.mock.offer]
         await pilot.press(str(offered.index("http_status") + 1))
         await until(pilot, lambda: "http status 503" in shown(pilot, "#faults"))
         assert "1 left" in shown(pilot, "#faults")
@@ -279,12 +279,12 @@ async def test_fault_is_edited_armed_and_disarmed(mock: Mock, until: Until) -> N
         await until(pilot, lambda: "until disarmed" in shown(pilot, "#faults"))
         assert "for method=tasks/get" in shown(pilot, "#faults")
         await pilot.press("a")
-        await until(pilot, lambda: len(workspace(pilot).board.mock.armed) == 2)
+        await until(pilot, lambda: len(workspace(pilot).view.mock.armed) == 2)
         await pilot.press("home")
         await pilot.press("down", "x")
-        await until(pilot, lambda: len(workspace(pilot).board.mock.armed) == 1)
+        await until(pilot, lambda: len(workspace(pilot).view.mock.armed) == 1)
         await pilot.press("X")
-        await until(pilot, lambda: not workspace(pilot).board.mock.armed)
+        await until(pilot, lambda: not workspace(pilot).view.mock.armed)
         await pilot.press("escape")
         assert isinstance(app.screen, Workspace)
 
@@ -295,7 +295,7 @@ async def test_faults_screen_without_a_mock_says_how_to_get_one(
     app = InspectorApp(agent.url)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: any(isinstance(one, Workspace) for one in app.screen_stack))
-        await until(pilot, lambda: workspace(pilot).board.card)
+        await until(pilot, lambda: workspace(pilot).view.card)
         await pilot.press("escape", "f")
         assert "No mock is connected" in shown(pilot, "#faults")
 

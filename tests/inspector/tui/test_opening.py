@@ -26,7 +26,7 @@ from inspector.tui import app as app_module
 from inspector.tui.app import InspectorApp
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.external_programs import pager_of, view_outside, visible
-from inspector.tui.footer import KeyBar
+from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json
 

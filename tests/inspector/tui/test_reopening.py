@@ -24,8 +24,8 @@ from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.footer import KeyBar
-from inspector.tui.header import Connection, Header
+from inspector.tui.header import ConnectionState, Header
+from inspector.tui.keys import KeyBar
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
@@ -58,15 +58,15 @@ def workspace_of(pilot: Pilot[int]) -> Workspace:
 
 async def connect(pilot: Pilot[int], until: Until) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
-    await until(pilot, lambda: workspace_of(pilot).board.card)
+    await until(pilot, lambda: workspace_of(pilot).view.card)
 
 
 async def say(pilot: Pilot[int], until: Until, text: str) -> None:
     """Send `text` and wait until its task rests."""
-    tasks = len(workspace_of(pilot).board.tasks)
+    tasks = len(workspace_of(pilot).view.tasks)
     await pilot.press(*text, "enter")
-    await until(pilot, lambda: len(workspace_of(pilot).board.tasks) > tasks)
-    await until(pilot, lambda: not workspace_of(pilot).board.running)
+    await until(pilot, lambda: len(workspace_of(pilot).view.tasks) > tasks)
+    await until(pilot, lambda: not workspace_of(pilot).view.running)
 
 
 @pytest.mark.req("SESS-1")
@@ -91,10 +91,10 @@ async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Unti
         await until(pilot, lambda: drawn(pilot) == before)
         assert len(agent.requests) == requests
         header = pilot.app.screen.query_one(Header)
-        assert header.view.connection is Connection.REOPENED
+        assert header.view.connection is ConnectionState.REOPENED
         assert pilot.app.screen.query_one(Composer).options.context_id == "c-1"
         await say(pilot, until, "again")
-        assert header.view.connection is Connection.CONNECTED
+        assert header.view.connection is ConnectionState.CONNECTED
         assert text_at(agent.requests[-1], "params", "message", "contextId") == "c-1"
     saved = read_session(path)
     assert [entry.seq for entry in saved.entries][: len(seqs)] == seqs
@@ -224,7 +224,7 @@ async def reopened(agent: "Agent", until: Until, said: str) -> None:
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await until(pilot, lambda: said in drawn(pilot)["#conversation"])
-        assert not workspace_of(pilot).board.running
+        assert not workspace_of(pilot).view.running
         await say(pilot, until, "again")
         assert text_at(agent.requests[-1], "params", "message", "contextId") == "c-1"
     entries = read_session(path).entries

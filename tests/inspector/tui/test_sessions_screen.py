@@ -17,7 +17,7 @@ from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
 from inspector.tui.copying import FORMS, CopyMenu
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.footer import KeyBar
+from inspector.tui.keys import KeyBar
 from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen
 from inspector.tui.workspace import Workspace
 
@@ -226,7 +226,7 @@ async def test_exchange_is_copied_in_each_form(
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         screen = app.screen
         assert isinstance(screen, Workspace)
-        await until(pilot, lambda: len(screen.board.tasks) > 1)
+        await until(pilot, lambda: len(screen.view.tasks) > 1)
         await pilot.press("escape", "C")
         await until(pilot, lambda: isinstance(app.screen, CopyMenu))
         await pilot.press(key)
@@ -246,10 +246,10 @@ async def test_secret_is_in_no_picture_copy_or_file(
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         screen = app.screen
         assert isinstance(screen, Workspace)
-        await until(pilot, lambda: screen.board.card)
+        await until(pilot, lambda: screen.view.card)
         await pilot.press(*"key-", *key, "enter")
-        await until(pilot, lambda: screen.board.offers or screen.board.open_task)
-        await until(pilot, lambda: not screen.board.running)
+        await until(pilot, lambda: screen.view.offers or screen.view.last_task)
+        await until(pilot, lambda: not screen.view.running)
         await pilot.press("f2", "escape", "escape", "I")
         await until(pilot, lambda: "picture: " in screen.query_one(KeyBar).notice)
         for form in FORMS:

@@ -91,7 +91,7 @@ async def test_project_leads_to_its_sub_agent(agent: "Agent", until: Until, tmp_
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         screen = app.screen
         assert isinstance(screen, Workspace)
-        await until(pilot, lambda: screen.board.card)
+        await until(pilot, lambda: screen.view.card)
 
 
 @pytest.mark.req("TUI-2", "CONN-1")

@@ -15,8 +15,8 @@ from inspector.tui.composing.composer import Composer
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.footer import KeyBar
-from inspector.tui.header import Connection, Header
+from inspector.tui.header import ConnectionState, Header
+from inspector.tui.keys import KeyBar
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
@@ -50,7 +50,7 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
 async def connect(pilot: Pilot[int], until: Until) -> None:
     def is_connected() -> bool:
         headers = pilot.app.screen.query(Header)
-        return any(header.view.connection is Connection.CONNECTED for header in headers)
+        return any(header.view.connection is ConnectionState.CONNECTED for header in headers)
 
     await until(pilot, is_connected)
 
