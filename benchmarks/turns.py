@@ -13,9 +13,14 @@ from dataclasses import dataclass
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import ActionRequested, Listened
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.state import (
+    ActionRequested,
+    DialogueState,
+    Listened,
+    apply,
+    initial_state,
+)
 from mock_server.project.load import assemble
 
 SYLLABLES = ("ba", "ke", "lo", "mi", "nu", "ra", "se", "to", "vi", "zu")

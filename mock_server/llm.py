@@ -11,13 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import CommandSyntaxError, parse_command
-from mock_server.dialogue.commands import Command
-from mock_server.dialogue.conditions import can_start
+from mock_server.dialogue.commands import Command, CommandSyntaxError, parse_command
+from mock_server.dialogue.expressions import can_start
 from mock_server.dialogue.model import Flow, Json, Slot, SlotFiller, SlotType
 from mock_server.dialogue.outside import Generate, Generation, LanguageModel
-from mock_server.dialogue.stack import active_frame, asked_slot
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, active_frame, asked_slot
 
 if TYPE_CHECKING:
     import httpx

@@ -10,17 +10,14 @@ from typing import TypeAlias
 from mock_server.actions.runner import Actions, ChunkStreamed, Progress, open_actions
 from mock_server.actions.webhook import Story
 from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
-from mock_server.dialogue.events import SlotSet, SlotSource
-from mock_server.dialogue.model import Json, Slot
+from mock_server.dialogue.model import Json, Slot, coerce
 from mock_server.dialogue.outside import Generate, UnstubbedActions
-from mock_server.dialogue.slots import coerce
-from mock_server.dialogue.state import DialogueState, apply
+from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, apply
 from mock_server.errors import InvalidSlotValue
 from mock_server.llm import open_language_model
 from mock_server.project.load import Project
 from mock_server.service.conversation import AgentVersion, Conversation, EngineTurn
-from mock_server.tasks.parts import read, seeds
-from mock_server.tasks.task import Message, Role, TextPart
+from mock_server.tasks.task import Message, Role, TextPart, read, seeds
 from mock_server.tasks.trace import TracedTurn
 
 Wait: TypeAlias = Callable[[Coroutine[object, None, None]], None]

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import CommandDropped, Understood, Warned
 from mock_server.dialogue.model import Json
-from mock_server.dialogue.stack import Stack, asked_slot
+from mock_server.dialogue.state import CommandDropped, Stack, Understood, Warned, asked_slot
 from mock_server.errors import ActionServerFailed, ProjectError, Severity
 from mock_server.local_conversation import Backend, LocalConversation, open_backend
 from mock_server.options import TalkOptions

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 from mock_server.actions.webhook import ActionCall, Story
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.conditions import holds
+from mock_server.dialogue.expressions import holds
 from mock_server.dialogue.outside import (
     ActionResult,
     ActionServer,

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Button, Json, Variation
+from mock_server.dialogue.outside import ActionResult, Utterance
+from mock_server.dialogue.state import (
     ActionExecuted,
     BotUttered,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -23,9 +26,6 @@ from mock_server.dialogue.events import (
     SlotSet,
     UserUttered,
 )
-from mock_server.dialogue.model import Button, Json, Variation
-from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState
 
 LONGEST = 1000
 

@@ -9,27 +9,10 @@ from dataclasses import field
 from typing import assert_never
 
 from mock_server.dialogue.actions import call_tool, record_outcome, run_action
-from mock_server.dialogue.agents import call_agent, take_turn
-from mock_server.dialogue.application import apply_plan
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.cleanup import clean_up
-from mock_server.dialogue.collecting import collect
+from mock_server.dialogue.command_processor import apply_plan, clean_up
 from mock_server.dialogue.commands import Command
-from mock_server.dialogue.events import (
-    ActionExecuted,
-    Event,
-    Frame,
-    FrameMoved,
-    FrameRemoved,
-    FrameType,
-    GenerationRequested,
-    Listened,
-    SlotSet,
-    SlotSource,
-    Understood,
-    UserUttered,
-    Warned,
-)
+from mock_server.dialogue.expressions import render_expression
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     PATTERN_PREFIX,
@@ -46,14 +29,31 @@ from mock_server.dialogue.model import (
     ToolStep,
 )
 from mock_server.dialogue.outside import Generation, Outcome
-from mock_server.dialogue.stack import index_of, is_root
-from mock_server.dialogue.state import DialogueState
-from mock_server.dialogue.templates import render_expression
+from mock_server.dialogue.state import (
+    ActionExecuted,
+    DialogueState,
+    Event,
+    Frame,
+    FrameMoved,
+    FrameRemoved,
+    FrameType,
+    GenerationRequested,
+    Listened,
+    SlotSet,
+    SlotSource,
+    Understood,
+    UserUttered,
+    Warned,
+    index_of,
+    is_root,
+)
 from mock_server.dialogue.turn import (
     Requesting,
     RunningTurn,
     begin_session,
+    call_agent,
     cancel_frames,
+    collect,
     fail,
     finish,
     go_on,
@@ -61,6 +61,7 @@ from mock_server.dialogue.turn import (
     next_step,
     perform,
     start,
+    take_turn,
 )
 from mock_server.dialogue.understanding import needs_model, understand
 from mock_server.errors import FlowLoop, TemplateFailed

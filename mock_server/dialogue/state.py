@@ -1,26 +1,340 @@
-"""The state of one conversation, and the fold that makes it from events."""
+"""A conversation: its events, the state that is their fold, and questions about its stack."""
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import StrEnum
+from typing import TypeAlias
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import (
-    BotUttered,
-    Event,
-    Frame,
-    FrameInserted,
-    FrameMoved,
-    FramePushed,
-    FrameRemoved,
-    Listened,
-    Restarted,
-    SessionEnded,
-    SessionStarted,
-    SlotSet,
-    UserUttered,
-)
-from mock_server.dialogue.model import Json
+from mock_server.dialogue.commands import Command
+from mock_server.dialogue.model import Button, Json
 from mock_server.records import record
+
+
+class FrameType(StrEnum):
+    """How a flow came onto the stack (flows.md §5)."""
+
+    REGULAR = "regular"
+    INTERRUPT = "interrupt"
+    LINK = "link"
+    CALL = "call"
+
+
+@record
+class Frame:
+    """A flow on the dialogue stack; `step_id` is the step it runs next or waits at.
+
+    `context` holds a pattern's own fields, e.g. `canceled_name`.
+    """
+
+    id: str
+    flow_id: str
+    step_id: str
+    type: FrameType = FrameType.REGULAR
+    context: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def is_pattern(self) -> bool:
+        return self.flow_id.startswith("pattern_")
+
+
+class SlotSource(StrEnum):
+    """Who gave a slot its value."""
+
+    USER = "user"
+    ORCHESTRATOR = "orchestrator"
+    FLOW = "flow"
+    ACTION = "action"
+    RESET = "reset"
+    INITIAL = "initial"
+
+
+@record
+class SessionStarted:
+    pass
+
+
+@record
+class SessionEnded:
+    """The next message begins another session; slots are carried over to it."""
+
+
+@record
+class UserUttered:
+    """`text` without slot markers; `metadata` is the message's, less `slots`."""
+
+    text: str
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@record
+class RuleTried:
+    """A rule of the understanding and why it fired or not, in the order of trying."""
+
+    rule: str
+    fired: bool
+    reason: str = ""
+
+
+@record
+class Understood:
+    """The commands a message was understood as, and the trace of the rules tried."""
+
+    commands: tuple[Command, ...]
+    trace: tuple[RuleTried, ...] = ()
+
+
+@record
+class CommandDropped:
+    """The clean-up of commands left this one out (flows.md §5)."""
+
+    command: Command
+    reason: str
+
+
+@record
+class SlotSet:
+    name: str
+    value: Json
+    source: SlotSource
+
+
+@record
+class BotUttered:
+    """`response` is the domain's name of it, None for an action's own text."""
+
+    text: str
+    buttons: tuple[Button, ...] = ()
+    response: str | None = None
+    image: str | None = None
+    custom: Json = None
+
+
+@record
+class ActionRequested:
+    """The engine waits for the outcome of custom action `name`."""
+
+    name: str
+
+
+@record
+class GenerationRequested:
+    """The engine waits for what a language model makes of `text`; nothing has happened yet."""
+
+    text: str
+
+
+@record
+class ActionExecuted:
+    """`failure` is None, or the error_info of the failure."""
+
+    name: str
+    failure: Mapping[str, Json] | None = None
+
+
+@record
+class FramePushed:
+    frame: Frame
+
+
+@record
+class FrameInserted:
+    """`frame` was put below the top at `index` (0 is the bottom)."""
+
+    frame: Frame
+    index: int
+
+
+@record
+class FrameMoved:
+    """Frame `frame_id` goes on at `step_id`; `context`, where given, replaces its fields."""
+
+    frame_id: str
+    step_id: str
+    context: Mapping[str, Json] | None = None
+
+
+@record
+class FrameRemoved:
+    frame_id: str
+
+
+@record
+class FlowStarted:
+    flow_id: str
+
+
+@record
+class FlowCompleted:
+    """`is_child`: a called flow came back to its caller, which completes nothing for the user."""
+
+    flow_id: str
+    step_id: str
+    is_child: bool = False
+    persisted_slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@record
+class FlowCancelled:
+    flow_id: str
+    step_id: str
+
+
+@record
+class FlowInterrupted:
+    flow_id: str
+    step_id: str
+
+
+@record
+class FlowResumed:
+    flow_id: str
+    step_id: str
+
+
+@record
+class Listened:
+    """`action_listen`: the bot waits for the user; the last event of a turn."""
+
+
+@record
+class Restarted:
+    """The conversation begins anew: slots at their initial values, the stack empty."""
+
+
+@record
+class Warned:
+    """Something a developer should know about this turn; goes to the trace and the log."""
+
+    text: str
+
+
+Request: TypeAlias = ActionRequested | GenerationRequested
+"""What the engine wants from outside: it goes on with the `outside.Outcome` that is sent in."""
+
+Event: TypeAlias = (
+    SessionStarted
+    | SessionEnded
+    | UserUttered
+    | Understood
+    | CommandDropped
+    | SlotSet
+    | BotUttered
+    | ActionRequested
+    | GenerationRequested
+    | ActionExecuted
+    | FramePushed
+    | FrameInserted
+    | FrameMoved
+    | FrameRemoved
+    | FlowStarted
+    | FlowCompleted
+    | FlowCancelled
+    | FlowInterrupted
+    | FlowResumed
+    | Listened
+    | Restarted
+    | Warned
+)
+
+
+COLLECT_PATTERN = "pattern_collect_information"
+VALIDATE_PATTERN = "pattern_validate_slot"
+# The patterns that ask on behalf of the frame below them, and the field that names their slot.
+ASKING = {COLLECT_PATTERN: "collect", VALIDATE_PATTERN: "validate"}
+# A flow that starts answers these questions: their frames go (flows.md §5, clean-up 4).
+QUESTIONS = frozenset(
+    {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
+)
+
+Stack: TypeAlias = tuple[Frame, ...]
+
+
+def active_frame(stack: Stack) -> Frame | None:
+    """The topmost frame of a user flow."""
+    for frame in reversed(stack):
+        if not frame.is_pattern:
+            return frame
+    return None
+
+
+def asked_slot(stack: Stack) -> str | None:
+    """The slot that the question on top of the stack waits for."""
+    if not stack:
+        return None
+    asking = ASKING.get(stack[-1].flow_id)
+    slot = stack[-1].context.get(asking) if asking else None
+    return slot if isinstance(slot, str) else None
+
+
+def asking_frame(stack: Stack) -> Frame | None:
+    """The frame whose question stands on top of the stack, or the topmost itself."""
+    for frame in reversed(stack):
+        if frame.flow_id not in ASKING:
+            return frame
+    return None
+
+
+def open_questions(stack: Stack) -> Stack:
+    """The patterns on top that a new flow answers, the topmost last, with what they ask by."""
+    start = len(stack)
+    for index in range(len(stack) - 1, -1, -1):
+        if not stack[index].is_pattern:
+            break
+        if stack[index].flow_id in QUESTIONS:
+            start = index
+    return stack[start:]
+
+
+def context_of(stack: Stack) -> dict[str, Json]:
+    """The fields of the pattern on top, and of the one that a question on top is asked for.
+
+    All have `flow_id`, `step_id` and `frame_id` (flows.md §6). The upper one's win.
+    """
+    merged: dict[str, Json] = {}
+    for frame in reversed(stack):
+        if not frame.is_pattern:
+            break
+        fields: dict[str, Json] = {
+            "flow_id": frame.flow_id,
+            "step_id": frame.step_id,
+            "frame_id": frame.id,
+            **frame.context,
+        }
+        merged = {**fields, **merged} if merged else fields
+        if frame.flow_id not in ASKING:
+            break
+    return merged
+
+
+def index_of(stack: Stack, frame_id: str) -> int:
+    return next(index for index, frame in enumerate(stack) if frame.id == frame_id)
+
+
+def is_root(frame: Frame) -> bool:
+    """Whether `frame` begins a group: a user flow that nobody called."""
+    return not frame.is_pattern and frame.type is not FrameType.CALL
+
+
+def group_of(stack: Stack, frame: Frame) -> Stack:
+    """The group that `frame`, of a user flow, stands in: its root first, the top last."""
+    start = index_of(stack, frame.id)
+    while start and not is_root(stack[start]):
+        start -= 1
+    end = start + 1
+    while end < len(stack) and not is_root(stack[end]):
+        end += 1
+    return stack[start:end]
+
+
+def active_group(stack: Stack) -> Stack:
+    """The topmost user flow's group, empty when there is none."""
+    frame = active_frame(stack)
+    return group_of(stack, frame) if frame else ()
+
+
+def roots(stack: Stack) -> Stack:
+    return tuple([frame for frame in stack if is_root(frame)])
 
 
 @record

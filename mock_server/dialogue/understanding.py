@@ -5,31 +5,22 @@ another flow are heard before an answer; free text, which everything could be, i
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
 from rapidfuzz import fuzz, process
 
-from mock_server.dialogue import answers, lexicon
-from mock_server.dialogue.agents import waiting_agent
-from mock_server.dialogue.answers import corrected
-from mock_server.dialogue.assistant import Assistant, UnderstandRule
-from mock_server.dialogue.command_language import (
-    CommandSyntaxError,
-    fill_command,
-    is_set_slots,
-    parse_set_slots,
-    read_slash,
-    value_of,
-)
+from mock_server.dialogue import lexicon
+from mock_server.dialogue.assistant import Assistant, FlowIndex, UnderstandRule
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
     ChitChat,
     Clarify,
     Command,
+    CommandSyntaxError,
     ContinueAgent,
     HumanHandoff,
     RepeatLastBotMessages,
@@ -37,16 +28,368 @@ from mock_server.dialogue.commands import (
     SetSlot,
     SkipQuestion,
     StartFlow,
+    fill_command,
+    is_set_slots,
+    parse_set_slots,
+    read_slash,
+    value_of,
 )
-from mock_server.dialogue.conditions import can_start, holds
-from mock_server.dialogue.events import RuleTried, Understood
-from mock_server.dialogue.flow_matching import FlowMatch, Wish, wish
-from mock_server.dialogue.lexicon import REMEMBERED_SENTENCES, WORD, read_sentence
-from mock_server.dialogue.model import Button, Flow, Slot, SlotFiller, SlotType
+from mock_server.dialogue.expressions import can_start, holds
+from mock_server.dialogue.lexicon import (
+    AFFIRM,
+    DENY,
+    FALSE_WORDS,
+    GENERIC_VERBS,
+    REMEMBERED_SENTENCES,
+    TRUE_WORDS,
+    WORD,
+    content_words,
+    normalized,
+    read_sentence,
+)
+from mock_server.dialogue.model import (
+    CHOICE_SLOT,
+    NO_CHOICE,
+    Button,
+    Flow,
+    Json,
+    Slot,
+    SlotFiller,
+    SlotType,
+)
 from mock_server.dialogue.outside import Generation
-from mock_server.dialogue.slots import CHOICE_SLOT, NO_CHOICE
-from mock_server.dialogue.stack import active_frame, active_group, asked_slot, context_of
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import (
+    DialogueState,
+    RuleTried,
+    Understood,
+    active_frame,
+    active_group,
+    asked_slot,
+    context_of,
+)
+from mock_server.dialogue.turn import waiting_agent
+from mock_server.records import record
+
+FUZZY = 80
+PREFIX_LENGTH = 2
+NUMBER = re.compile(
+    r"(?<![\w./:-])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(?![\d/:]|-\d)"
+)
+
+
+def answer(slot: Slot, text: str, titles: Mapping[str, str]) -> Json:
+    """The value of `slot` that `text` names; None if it names none, or the slot is free text.
+
+    `titles` are those of the buttons that were offered, each with the value it stands for.
+    """
+    match slot.type:
+        case SlotType.BOOL:
+            return yes_or_no(text)
+        case SlotType.FLOAT:
+            numbers = numbers_in(text)
+            return numbers[0] if numbers else None
+        case SlotType.CATEGORICAL:
+            return _category(slot, text, titles)
+        case _:
+            return None
+
+
+def yes_or_no(text: str) -> bool | None:
+    """Whether `text` begins like a yes or like a no."""
+    plain = normalized(text)
+    first = re.split(r"[\s,.;!]", plain, maxsplit=1)[0]
+    if first in DENY or lexicon.DENYING.match(plain):
+        return False
+    if first in AFFIRM or lexicon.AFFIRMING.match(plain):
+        return True
+    return None
+
+
+def numbers_in(text: str) -> tuple[float, ...]:
+    """The numbers of `text`, without currency and thousands separators; dates hold none."""
+    return tuple(_number(found) for found in NUMBER.findall(text))
+
+
+def free_text(text: str) -> str:
+    """`text` without a lead-in such as "it's" and "my name is"."""
+    stripped = text.strip()
+    rest = (
+        lexicon.LEAD_IN.sub("", stripped, count=1) if lexicon.LEAD_IN.match(stripped) else stripped
+    )
+    return lexicon.ONLY_OPENERS.sub("", rest, count=1).strip().rstrip(".!") or stripped
+
+
+def named_category(slot: Slot, text: str) -> str | None:
+    """The one declared value of `slot` that stands in `text` as a word of its own."""
+    named = [value for value in slot.values if _is_in(_spoken(value), text)]
+    return named[0] if len(named) == 1 else None
+
+
+def is_exact_category(slot: Slot, text: str) -> bool:
+    return any(_spoken(value) == _spoken(normalized(text)) for value in slot.values)
+
+
+def _category(slot: Slot, text: str, titles: Mapping[str, str]) -> str | None:
+    """By the exact value, a value named in the sentence, yes or no, a prefix, then likeness."""
+    spoken = _spoken(normalized(free_text(text)))
+    names = {_spoken(value): value for value in slot.values}
+    if spoken in names:
+        return names[spoken]
+    for title, value in titles.items():
+        names.setdefault(_spoken(title), value)
+    named = {value for name, value in names.items() if _is_in(name, text)}
+    if len(named) == 1:
+        return named.pop()
+    agreed = _agreed(slot, text)
+    if agreed is not None:
+        return agreed
+    starting = {value for name, value in names.items() if name.startswith(spoken)}
+    if len(spoken) >= PREFIX_LENGTH and len(starting) == 1:
+        return starting.pop()
+    like = process.extract(spoken, names.keys(), scorer=fuzz.ratio, score_cutoff=FUZZY, limit=2)
+    is_one = len(like) == 1 or (len(like) > 1 and like[0][1] > like[1][1])
+    return names[like[0][0]] if is_one else None
+
+
+def _agreed(slot: Slot, text: str) -> str | None:
+    """Of a slot with values such as Yes and No, or with one to decline, what `text` means."""
+    said = yes_or_no(text)
+    words = TRUE_WORDS if said else FALSE_WORDS
+    fitting = [value for value in slot.values if value.casefold() in words]
+    if not (fitting or said):
+        fitting = [value for value in slot.values if value.casefold() == NO_CHOICE]
+    return fitting[0] if said is not None and len(fitting) == 1 else None
+
+
+def _is_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _spoken(normalized(text))) is not None
+
+
+def _spoken(name: str) -> str:
+    return name.casefold().replace("_", " ").replace("-", " ").strip()
+
+
+def _number(text: str) -> float:
+    is_decimal_comma = re.fullmatch(r"-?\d+,\d{1,2}", text) is not None
+    return float(text.replace(",", "." if is_decimal_comma else ""))
+
+
+def corrected(
+    slots: Sequence[Slot], values: Mapping[str, Json], text: str, *, asks_free_text: bool
+) -> tuple[Slot, Json] | None:
+    """The one of `slots`, the latest asked last, that `text` gives a new value, and that value.
+
+    A slot that is named wins; else a number is for the latest number, a category for the slot
+    that has it, and other words are for the latest text. What a number or category has already is
+    no other slot's new text. Free text that is asked is an answer, unless a slot is named.
+    """
+    named = [slot for slot in slots if _is_named(slot, text)]
+    unchanged: tuple[Slot, Json] | None = None
+    for slot in (*reversed(named), *_by_type(slots)):
+        if unchanged and slot.type is SlotType.TEXT:
+            break
+        takes_text = slot in named or not asks_free_text
+        value = _corrected_value(slot, text, takes_text=takes_text)
+        if value is not None and value != values[slot.name]:
+            return slot, value
+        if value is not None and slot.type is not SlotType.TEXT:
+            unchanged = unchanged or (slot, value)
+    return unchanged
+
+
+def _by_type(slots: Sequence[Slot]) -> tuple[Slot, ...]:
+    order = (SlotType.FLOAT, SlotType.CATEGORICAL, SlotType.TEXT)
+    return tuple(slot for kind in order for slot in reversed(slots) if slot.type is kind)
+
+
+def _is_named(slot: Slot, text: str) -> bool:
+    """Whether the last word of the slot's name, its noun, is in the text."""
+    words = content_words(slot.name)
+    return bool(words) and words[-1] in content_words(text)
+
+
+def _corrected_value(slot: Slot, text: str, *, takes_text: bool) -> Json:
+    match slot.type:
+        case SlotType.FLOAT:
+            numbers = numbers_in(text)
+            return numbers[-1] if numbers else None
+        case SlotType.CATEGORICAL:
+            return named_category(slot, text)
+        case SlotType.TEXT if takes_text:
+            return _corrected_text(text)
+        case _:
+            return None
+
+
+def _corrected_text(text: str) -> str | None:
+    """The words behind the cue and a lead-in such as "the handle is"; None if none are left."""
+    rest = lexicon.CORRECTION_TAIL.sub(
+        "", lexicon.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
+    )
+    value = free_text(rest).strip(" .,!")
+    is_cue_only = lexicon.normalized(value) in {"", "no", "wait", "sorry", "actually"}
+    return None if is_cue_only else value
+
+
+ENOUGH = 0.5
+TIE = 0.05
+FIRST_WORD = 1.5
+GENERIC_WORD = 0.5
+DESCRIPTION_WORD = 0.6
+# Nobody wishes for a flow in a longer text.
+MAX_WISH = 1000
+
+NO_FLOWS: frozenset[str] = frozenset()
+# A name, an amount or a quotation belongs to no flow. A text without a digit is searched faster.
+DIGIT = re.compile(r"\d")
+SIGN = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\"[^\"]*\"")
+VALUE = re.compile(r"(?<=\w )[A-Z]\w*|[@#€$£]\S+|\S*\d\S*|\"[^\"]*\"")
+
+_FoundWord: TypeAlias = tuple[int, str, float, frozenset[str], frozenset[str]]
+"""How many flows have a word, the word, its share of the weight, and the flows by name and text."""
+
+
+@record
+class FlowMatch:
+    """`score` is the share of the sentence's weight that `words` of the flow cover."""
+
+    flow_id: str
+    score: float
+    words: frozenset[str]
+    named: frozenset[str]
+
+
+def rank(
+    text: str, index: FlowIndex, is_open: Callable[[str], bool] = lambda _: True
+) -> tuple[FlowMatch, ...]:
+    """The flows that `text` may ask for, best first; flows without a common word are left out.
+
+    So are flows that have only common words, once an open flow is found that they cannot come near:
+    rare words are looked up first.
+    """
+    if len(text) > MAX_WISH:
+        return ()
+    found = _find_words(_words(text), index)
+    matches: dict[str, FlowMatch] = {}
+    top = 0.0
+    rest = sum([_most(word) for word in found])
+    for word in found:
+        if rest < top - TIE:
+            break
+        rest -= _most(word)
+        _, _, _, named, described = word
+        for flow_id in named | described:
+            if flow_id in matches:
+                continue
+            match = matches[flow_id] = _match(flow_id, found)
+            if match.score >= max(ENOUGH, top) and _is_telling(match) and is_open(flow_id):
+                top = match.score
+    if len(matches) <= 1:
+        return tuple(matches.values())
+    order = index.order
+    return tuple(sorted(matches.values(), key=lambda match: (-match.score, order[match.flow_id])))
+
+
+@lru_cache(REMEMBERED_SENTENCES)  # 9 % of a turn, where the same is said again
+def _words(text: str) -> tuple[str, ...]:
+    values = VALUE if DIGIT.search(text) else SIGN
+    return content_words(values.sub(" ", text))
+
+
+def _most(word: _FoundWord) -> float:
+    """The most that the word can add to a flow's score."""
+    _, _, share, named, _ = word
+    return share if named else share * DESCRIPTION_WORD
+
+
+def best(matches: Sequence[FlowMatch]) -> tuple[FlowMatch, ...]:
+    """The matches that are good enough and as good as the best: one, or several that tie."""
+    telling = [match for match in matches if _is_telling(match)]
+    if not telling:
+        return ()
+    least = max(ENOUGH, telling[0].score - TIE)
+    return tuple([match for match in telling if match.score >= least])
+
+
+def _is_telling(match: FlowMatch) -> bool:
+    """A single word that only a description has is not enough: descriptions mention much."""
+    return bool(match.named) or len(match.words) > 1
+
+
+def _find_words(words: Sequence[str], index: FlowIndex) -> list[_FoundWord]:
+    """The words that flows have, those of the fewest flows first."""
+    weights = _weights(words)
+    total = sum(weights.values())
+    found: list[_FoundWord] = []
+    for word, weight in weights.items():
+        spellings = index.spellings(word)
+        named = _flows(spellings, index.named)
+        described = _flows(spellings, index.described)
+        if named or described:
+            found.append((len(named) + len(described), word, weight / total, named, described))
+    found.sort()
+    return found
+
+
+def _flows(words: Sequence[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    if len(words) == 1:
+        return postings.get(words[0], NO_FLOWS)
+    return NO_FLOWS.union(*[postings[word] for word in words if word in postings])
+
+
+def _weights(words: Sequence[str]) -> dict[str, float]:
+    """A sentence's first word of meaning is mostly its verb, and weighs the most."""
+    weights: dict[str, float] = {}
+    weight = FIRST_WORD
+    for word in words:
+        if word in GENERIC_VERBS:
+            weights[word] = GENERIC_WORD
+        else:
+            weights[word] = weight
+            weight = 1.0
+    return weights
+
+
+def _match(flow_id: str, found: Iterable[_FoundWord]) -> FlowMatch:
+    named: list[str] = []
+    described: list[str] = []
+    score = 0.0
+    for _, word, share, having, mentioning in found:
+        if flow_id in having:
+            named.append(word)
+            score += share
+        elif flow_id in mentioning:
+            described.append(word)
+            score += DESCRIPTION_WORD * share
+    return FlowMatch(flow_id, min(score, 1.0), frozenset((*named, *described)), frozenset(named))
+
+
+@record
+class Wish:
+    """The flows that fit: one, several that tie, or none, and why."""
+
+    best: tuple[FlowMatch, ...]
+    reason: str
+
+
+def wish(assistant: Assistant, slots: Mapping[str, Json], text: str) -> Wish:
+    """The flows that the words of `text` fit; flows whose guard fails are no candidates."""
+
+    def is_open(flow_id: str) -> bool:
+        return can_start(assistant.flows[flow_id], slots)
+
+    matches = rank(text, assistant.index, is_open)
+    open_matches = [match for match in matches if is_open(match.flow_id)]
+    fitting = best(open_matches)
+    if fitting:
+        return Wish(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
+    if best(matches):
+        return Wish((), f"the condition of flow {matches[0].flow_id!r} does not hold")
+    if open_matches:
+        top = open_matches[0]
+        return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
+    return Wish((), "no word of it belongs to a flow")
+
 
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
 
@@ -191,23 +534,23 @@ def _values(message: MessageInContext, flow: Flow) -> tuple[SetSlot, ...]:
     fillable = [slot for slot in slots if slot.filler is SlotFiller.FROM_LLM]
     if not fillable:
         return ()
-    numbers = answers.numbers_in(message.text)
+    numbers = numbers_in(message.text)
     floats = [slot for slot in fillable if slot.type is SlotType.FLOAT]
     values: list[SetSlot] = []
     if len(numbers) == len(floats) == 1:
         values.append(SetSlot(floats[0].name, numbers[0]))
     for slot in fillable:
-        category = _category(slot, message.text)
+        category = _meant_category(slot, message.text)
         if category is not None:
             values.append(SetSlot(slot.name, category))
     return tuple(values)
 
 
-def _category(slot: Slot, text: str) -> str | None:
+def _meant_category(slot: Slot, text: str) -> str | None:
     if slot.type is not SlotType.CATEGORICAL:
         return None
-    category = answers.named_category(slot, text)
-    is_plain_yes = category is not None and answers.yes_or_no(category) is not None
+    category = named_category(slot, text)
+    is_plain_yes = category is not None and yes_or_no(category) is not None
     return None if is_plain_yes else category
 
 
@@ -310,7 +653,7 @@ def _is_value(message: MessageInContext) -> bool:
     """Whether a number answers the question itself, rather than one of its numbered buttons."""
     slot = message.asked
     return slot is not None and (
-        slot.type is SlotType.FLOAT or answers.is_exact_category(slot, message.text)
+        slot.type is SlotType.FLOAT or is_exact_category(slot, message.text)
     )
 
 
@@ -334,7 +677,7 @@ def _cancel(message: MessageInContext) -> RuleResult:
         return (), "no word of cancelling"
     if message.active_flow is None:
         return (), "there is no flow to cancel"
-    if message.asked is not None and answers.is_exact_category(message.asked, message.text):
+    if message.asked is not None and is_exact_category(message.asked, message.text):
         return (), f"it is a value of {message.asked.name}"
     flow = digression(message)
     if flow:
@@ -363,7 +706,7 @@ def _answer(message: MessageInContext) -> RuleResult:
     flow = digression(message)
     if flow:
         return (), f"flow {flow[0].flow_id!r} is asked for"
-    value = answers.answer(slot, message.text, message.titles)
+    value = answer(slot, message.text, message.titles)
     if value is None:
         return (), f"it names no value of the {slot.type} slot {slot.name}"
     return (SetSlot(slot.name, value),), f"{slot.name} is asked"
@@ -410,7 +753,7 @@ def _free_text(message: MessageInContext) -> RuleResult:
     slot = message.asked
     if slot is None or not message.asks_free_text:
         return (), "no free text is asked"
-    spoken = answers.free_text(message.text)
+    spoken = free_text(message.text)
     value = value_of(spoken)
     # Who says "true" to an open question says a word.
     said = spoken if isinstance(value, bool) else value

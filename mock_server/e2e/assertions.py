@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import END, Json, LinkStep, coerce
+from mock_server.dialogue.state import (
     ActionExecuted,
     BotUttered,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -17,10 +19,8 @@ from mock_server.dialogue.events import (
     FrameRemoved,
     Listened,
     SlotSet,
+    apply,
 )
-from mock_server.dialogue.model import END, Json, LinkStep
-from mock_server.dialogue.slots import coerce
-from mock_server.dialogue.state import DialogueState, apply
 from mock_server.e2e.model import (
     ActionRuns,
     BotDoesNotSay,

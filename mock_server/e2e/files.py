@@ -7,9 +7,8 @@ from typing import assert_never
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.model import Json
+from mock_server.dialogue.model import Json, coerce
 from mock_server.dialogue.outside import Stub, action_of, case_of, stubs_for_case
-from mock_server.dialogue.slots import coerce
 from mock_server.e2e.assertions import LISTEN, UNKNOWN_KEY, read_assertions, read_slot_changes
 from mock_server.e2e.model import (
     ActionRuns,

@@ -9,7 +9,10 @@ from typing import Protocol, assert_never
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Json
+from mock_server.dialogue.state import (
+    COLLECT_PATTERN,
+    VALIDATE_PATTERN,
     ActionExecuted,
     BotUttered,
     CommandDropped,
@@ -21,8 +24,6 @@ from mock_server.dialogue.events import (
     Understood,
     Warned,
 )
-from mock_server.dialogue.model import Json
-from mock_server.dialogue.stack import COLLECT_PATTERN, VALIDATE_PATTERN
 from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import (
     ActionRuns,

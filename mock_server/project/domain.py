@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mock_server.dialogue.actions import CHANNEL
 from mock_server.dialogue.model import (
     Button,
     Json,
@@ -17,9 +18,8 @@ from mock_server.dialogue.model import (
     SlotType,
     SlotValidation,
     Variation,
+    coerce,
 )
-from mock_server.dialogue.responses import CHANNEL
-from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.findings import Findings, MentionKind, suggestion
 from mock_server.project.nodes import (

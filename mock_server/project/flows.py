@@ -25,8 +25,8 @@ from mock_server.dialogue.model import (
     SlotType,
     Step,
     ToolStep,
+    coerce,
 )
-from mock_server.dialogue.slots import coerce
 from mock_server.errors import InvalidSlotValue, Location
 from mock_server.project.domain import read_rejections
 from mock_server.project.findings import Findings, MentionKind, suggestion

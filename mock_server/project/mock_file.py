@@ -21,8 +21,14 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, ValidationError
 
 from mock_server.dialogue.assistant import RejectedScope, ToolBranch, UnderstandRule
-from mock_server.dialogue.command_language import HOLE, CommandSyntaxError, parse_command
-from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
+from mock_server.dialogue.commands import (
+    HOLE,
+    Clarify,
+    CommandSyntaxError,
+    SetSlot,
+    StartFlow,
+    parse_command,
+)
 from mock_server.dialogue.model import END, AgentTurnStep, Branch, Button, Flow, Json
 from mock_server.dialogue.outside import (
     ACTION_TIMEOUT_SECONDS,

@@ -13,16 +13,17 @@ from mock_server.actions.runner import Awaited, ChunkStreamed, Paused, RunAction
 from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import Course
-from mock_server.dialogue.events import (
+from mock_server.dialogue.outside import ActionResult, Generate, Outcome
+from mock_server.dialogue.state import (
     ActionRequested,
+    DialogueState,
     Event,
     Frame,
     GenerationRequested,
     Request,
     Warned,
+    initial_state,
 )
-from mock_server.dialogue.outside import ActionResult, Generate, Outcome
-from mock_server.dialogue.state import DialogueState, initial_state
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.trace import TracedTurn
 

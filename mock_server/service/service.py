@@ -25,8 +25,7 @@ from mock_server.service.runtime import Runtime
 from mock_server.service.store import Key, Snapshot, Store, StoreLimits, Trace, snapshot
 from mock_server.service.turn import NO_ROOM, NOT_READY, TOKEN_EXPIRED, Refusal, Turn, refuse
 from mock_server.tasks.mapper import CancelReason
-from mock_server.tasks.parts import Reading, read
-from mock_server.tasks.task import Message, StatusUpdate, Task, continued, submitted
+from mock_server.tasks.task import Message, Reading, StatusUpdate, Task, continued, read, submitted
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import CallContext, CancelTask, GetTask, Resubscribe, SendMessage
 

@@ -23,17 +23,18 @@ from mock_server.service.live_task import LiveTask
 from mock_server.service.runtime import Runtime
 from mock_server.service.store import Key, Trace
 from mock_server.tasks.mapper import CancelReason, Failure, TurnOutcome, status_parts, task_state
-from mock_server.tasks.parts import Reading, seeds
 from mock_server.tasks.task import (
     Artifact,
     ArtifactUpdate,
     Message,
     Part,
+    Reading,
     Role,
     Status,
     StatusUpdate,
     TaskState,
     TextPart,
+    seeds,
 )
 from mock_server.wire.operations import CallContext
 

@@ -23,7 +23,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from mock_server.dialogue.assistant import Assistant, RejectedScope
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import PATTERN_PREFIX, Json
+from mock_server.dialogue.state import (
     BotUttered,
     Event,
     FlowCompleted,
@@ -31,7 +32,6 @@ from mock_server.dialogue.events import (
     FrameInserted,
     FramePushed,
 )
-from mock_server.dialogue.model import PATTERN_PREFIX, Json
 from mock_server.records import record
 from mock_server.tasks.task import DataPart, Part, TaskState, TextPart
 

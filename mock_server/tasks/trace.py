@@ -5,10 +5,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import value_of
-from mock_server.dialogue.commands import CannotHandle, Clarify, Command, ReportError, SetSlot
-from mock_server.dialogue.events import (
+from mock_server.dialogue.commands import (
+    CannotHandle,
+    Clarify,
+    Command,
+    ReportError,
+    SetSlot,
+    value_of,
+)
+from mock_server.dialogue.model import Json
+from mock_server.dialogue.state import (
     CommandDropped,
+    DialogueState,
     Event,
     FrameInserted,
     FrameMoved,
@@ -16,8 +24,6 @@ from mock_server.dialogue.events import (
     RuleTried,
     Understood,
 )
-from mock_server.dialogue.model import Json
-from mock_server.dialogue.state import DialogueState
 from mock_server.tasks.mapper import (
     Rule,
     TurnOutcome,

@@ -25,10 +25,16 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import FlowStarted, GenerationRequested, Understood
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import LanguageModel
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.state import (
+    DialogueState,
+    FlowStarted,
+    GenerationRequested,
+    Understood,
+    apply,
+    initial_state,
+)
 from mock_server.dialogue.understanding import needs_model
 from mock_server.llm import open_language_model, prompt, read_answer
 from mock_server.project.load import assemble

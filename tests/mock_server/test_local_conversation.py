@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_server.dialogue.events import SessionStarted, SlotSet, SlotSource, UserUttered
+from mock_server.dialogue.state import SessionStarted, SlotSet, SlotSource, UserUttered
 from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project, load_assistant
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-from mock_server.dialogue.conditions import compile_condition
+from mock_server.dialogue.expressions import check_template, compile_condition
 from mock_server.dialogue.model import Slot, SlotType
-from mock_server.dialogue.templates import check_template
 from mock_server.errors import ConditionError, TemplateFailed
 from mock_server.project.findings import Findings, Mention, MentionKind, suggestion
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant, called_flows
+from mock_server.dialogue.expressions import check_template
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     ActionStep,
@@ -17,7 +18,6 @@ from mock_server.dialogue.model import (
     Step,
     ToolStep,
 )
-from mock_server.dialogue.templates import check_template
 from mock_server.errors import Location, TemplateFailed
 from mock_server.project.builtin import LATEST, builtin
 from mock_server.project.checks.conditions import check_condition

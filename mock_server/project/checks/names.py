@@ -4,19 +4,19 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import (
+from mock_server.dialogue.commands import (
     INTENT,
     UNKNOWN,
     CommandSyntaxError,
+    SetSlot,
+    StartFlow,
     by_intent,
     is_set_slots,
     messages_in,
     parse_command,
     parse_set_slots,
 )
-from mock_server.dialogue.commands import SetSlot, StartFlow
-from mock_server.dialogue.model import Slot, SlotType
-from mock_server.dialogue.slots import coerce_said
+from mock_server.dialogue.model import Slot, SlotType, coerce_said
 from mock_server.errors import InvalidSlotValue
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 

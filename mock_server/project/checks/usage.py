@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.expressions import HOLE
 from mock_server.dialogue.model import CollectStep, Json, Variation
-from mock_server.dialogue.templates import HOLE
 from mock_server.errors import Location
 from mock_server.project.domain import Domain
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion

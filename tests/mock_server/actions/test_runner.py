@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, run_stub
-from mock_server.dialogue.events import Frame
 from mock_server.dialogue.outside import (
     ActionResult,
     Stub,
@@ -14,7 +13,7 @@ from mock_server.dialogue.outside import (
     UnstubbedActions,
     Utterance,
 )
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Frame
 
 STATE = DialogueState(slots={"amount": 5.0, "name": None}, initial_slots={})
 

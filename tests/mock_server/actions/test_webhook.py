@@ -16,10 +16,13 @@ from mock_server.actions.webhook import (
 )
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Button, Json
+from mock_server.dialogue.outside import ActionResult, Utterance
+from mock_server.dialogue.state import (
     ActionExecuted,
     ActionRequested,
     BotUttered,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -36,10 +39,9 @@ from mock_server.dialogue.events import (
     SlotSource,
     UserUttered,
     Warned,
+    apply,
+    initial_state,
 )
-from mock_server.dialogue.model import Button, Json
-from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState, apply, initial_state
 from mock_server.project.load import assemble
 
 DOMAIN = """

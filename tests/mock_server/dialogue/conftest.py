@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import parse_command
+from mock_server.dialogue.commands import parse_command
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.events import ActionRequested, Event
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.state import ActionRequested, DialogueState, Event, apply, initial_state
 from mock_server.project.load import assemble
 
 DOMAIN = """

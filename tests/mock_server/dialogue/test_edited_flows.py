@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import HandleCodeChange
 from mock_server.dialogue.engine import UserMessage, advance, cancel, moved_step
-from mock_server.dialogue.events import BotUttered, FlowCancelled
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.state import (
+    BotUttered,
+    DialogueState,
+    FlowCancelled,
+    apply,
+    initial_state,
+)
 from mock_server.errors import ProjectError
 from mock_server.project.load import assemble
 from mock_server.tasks.mapper import visible_slots

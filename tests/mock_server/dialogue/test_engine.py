@@ -6,9 +6,11 @@ import pytest
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance, cancel
-from mock_server.dialogue.events import (
+from mock_server.dialogue.outside import ActionResult, Utterance
+from mock_server.dialogue.state import (
     ActionRequested,
     BotUttered,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -20,9 +22,9 @@ from mock_server.dialogue.events import (
     SlotSource,
     UserUttered,
     Warned,
+    apply,
+    initial_state,
 )
-from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState, apply, initial_state
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

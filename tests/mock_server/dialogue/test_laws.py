@@ -29,16 +29,6 @@ from mock_server.dialogue.commands import (
     StartFlow,
 )
 from mock_server.dialogue.engine import UserMessage, advance, cancel
-from mock_server.dialogue.events import (
-    ActionRequested,
-    Event,
-    FlowCancelled,
-    FlowCompleted,
-    FlowStarted,
-    Listened,
-    Restarted,
-    UserUttered,
-)
 from mock_server.dialogue.model import (
     END,
     ActionStep,
@@ -60,7 +50,19 @@ from mock_server.dialogue.model import (
     Variation,
 )
 from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState, apply, initial_state
+from mock_server.dialogue.state import (
+    ActionRequested,
+    DialogueState,
+    Event,
+    FlowCancelled,
+    FlowCompleted,
+    FlowStarted,
+    Listened,
+    Restarted,
+    UserUttered,
+    apply,
+    initial_state,
+)
 from mock_server.project.agents import agent_flow
 from mock_server.project.builtin import builtin
 from mock_server.project.load import assemble

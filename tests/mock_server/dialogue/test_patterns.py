@@ -6,8 +6,9 @@ import pytest
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import (
+from mock_server.dialogue.state import (
     BotUttered,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowCompleted,
@@ -16,7 +17,6 @@ from mock_server.dialogue.events import (
     FramePushed,
     Restarted,
 )
-from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import BotUttered, Event, FlowResumed
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import BotUttered, DialogueState, Event, FlowResumed
 from mock_server.project.load import assemble
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

@@ -8,9 +8,15 @@ import pytest
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import StartFlow
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import ActionRequested, BotUttered, Event, FlowCompleted, Listened
 from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import (
+    ActionRequested,
+    BotUttered,
+    DialogueState,
+    Event,
+    FlowCompleted,
+    Listened,
+)
 from mock_server.project.load import load_project
 
 pytestmark = pytest.mark.shared

@@ -6,8 +6,10 @@ import pytest
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import (
+from mock_server.dialogue.outside import ActionResult
+from mock_server.dialogue.state import (
     ActionRequested,
+    DialogueState,
     Event,
     FlowCancelled,
     FlowStarted,
@@ -17,8 +19,6 @@ from mock_server.dialogue.events import (
     SlotSource,
     Warned,
 )
-from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState
 from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
 from mock_server.project.load import assemble, assemble_sources

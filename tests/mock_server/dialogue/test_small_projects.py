@@ -5,8 +5,14 @@ from dataclasses import replace
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import BotUttered, Event, FlowResumed, SlotSet, Warned
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import (
+    BotUttered,
+    DialogueState,
+    Event,
+    FlowResumed,
+    SlotSet,
+    Warned,
+)
 from mock_server.project.load import assemble
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]

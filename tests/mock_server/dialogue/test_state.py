@@ -4,9 +4,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from mock_server.dialogue.events import (
+from mock_server.dialogue.state import (
     ActionRequested,
     BotUttered,
+    DialogueState,
     Event,
     Frame,
     FrameInserted,
@@ -21,8 +22,8 @@ from mock_server.dialogue.events import (
     SlotSource,
     UserUttered,
     Warned,
+    apply,
 )
-from mock_server.dialogue.state import DialogueState, apply
 
 BOTTOM = Frame("1", "one", "a")
 TOP = Frame("2", "pattern_x", "b", FrameType.INTERRUPT, {"reason": "r"})

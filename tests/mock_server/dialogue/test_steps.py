@@ -7,19 +7,6 @@ import pytest
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import (
-    ActionExecuted,
-    ActionRequested,
-    BotUttered,
-    Event,
-    FlowCancelled,
-    FlowCompleted,
-    FramePushed,
-    Listened,
-    SlotSet,
-    SlotSource,
-    Warned,
-)
 from mock_server.dialogue.model import (
     END,
     ActionStep,
@@ -35,7 +22,20 @@ from mock_server.dialogue.model import (
     Variation,
 )
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import (
+    ActionExecuted,
+    ActionRequested,
+    BotUttered,
+    DialogueState,
+    Event,
+    FlowCancelled,
+    FlowCompleted,
+    FramePushed,
+    Listened,
+    SlotSet,
+    SlotSource,
+    Warned,
+)
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.assistant import Assistant, FlowIndex
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
@@ -20,18 +20,30 @@ from mock_server.dialogue.commands import (
     SkipQuestion,
     StartFlow,
 )
-from mock_server.dialogue.events import (
+from mock_server.dialogue.lexicon import content_words
+from mock_server.dialogue.model import END, Button, Flow, Json, Slot, SlotType
+from mock_server.dialogue.state import (
     BotUttered,
+    DialogueState,
     Event,
     Frame,
     FramePushed,
     SlotSet,
     SlotSource,
     UserUttered,
+    apply,
+    initial_state,
 )
-from mock_server.dialogue.model import Button, Json
-from mock_server.dialogue.state import DialogueState, apply, initial_state
-from mock_server.dialogue.understanding import understand
+from mock_server.dialogue.understanding import (
+    FlowMatch,
+    answer,
+    best,
+    free_text,
+    numbers_in,
+    rank,
+    understand,
+    yes_or_no,
+)
 from mock_server.project.load import assemble
 
 DOMAIN = """
@@ -340,3 +352,205 @@ def test_true_is_a_truth_value_in_a_command_and_a_word_in_an_answer():
     assert said("/SetSlots(payee=True)", asked) == (SetSlot("payee", True, is_direct=True),)
     assert said("/SetSlots(payee='true')", asked) == (SetSlot("payee", "true", is_direct=True),)
     assert said("true", asked) == (SetSlot("payee", "true"),)
+
+
+TIMING = Slot("timing", SlotType.CATEGORICAL, values=("now", "next_week", "in future"))
+CONFIRM = Slot("confirm", SlotType.CATEGORICAL, values=("Yes", "No"))
+TITLES = {"Immediately": "now"}
+
+
+@pytest.mark.parametrize("text", ["yes", "Yup!", "sure, do it", "ok", "go ahead", "That's right"])
+def test_yes(text: str):
+    assert yes_or_no(text) is True
+
+
+@pytest.mark.parametrize("text", ["no", "Nope", "no thanks", "don't", "I do not", "that's all"])
+def test_no(text: str):
+    assert yes_or_no(text) is False
+
+
+@pytest.mark.parametrize("text", ["maybe", "", "yesterday", "nothing"])
+def test_neither_yes_nor_no(text: str):
+    assert yes_or_no(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("55", (55.0,)),
+        ("$40.67", (40.67,)),
+        ("1,200.50 €", (1200.5,)),
+        ("12,5", (12.5,)),
+        ("-3", (-3.0,)),
+        ("from 5 to 7.", (5.0, 7.0)),
+        ("12/12/2025", ()),
+        ("2025-01-31", ()),
+        ("10:30", ()),
+        ("route66", ()),
+        ("none", ()),
+    ],
+)
+def test_numbers(text: str, numbers: tuple[float, ...]):
+    assert numbers_in(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Now", "now"),
+        ("it's now", "now"),
+        ("next week please", "next_week"),
+        ("NEXT-WEEK", "next_week"),
+        ("immediately, please", "now"),
+        ("imediatly", "now"),
+        ("nex", "next_week"),
+        ("in futrue", "in future"),
+        ("now or next week", None),
+        ("n", None),
+        ("tomorrow", None),
+        ("yes", None),
+    ],
+)
+def test_category(text: str, value: Json):
+    assert answer(TIMING, text, TITLES) == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("yup", "Yes"), ("nah", "No"), ("NO", "No")])
+def test_category_of_yes_and_no(text: str, value: str):
+    assert answer(CONFIRM, text, {}) == value
+
+
+@pytest.mark.parametrize(
+    ("type", "text", "value"),
+    [
+        (SlotType.BOOL, "yes", True),
+        (SlotType.FLOAT, "about 5 or 6", 5.0),
+        (SlotType.FLOAT, "many", None),
+        (SlotType.TEXT, "anything", None),
+        (SlotType.ANY, "anything", None),
+        (SlotType.LIST, "anything", None),
+    ],
+)
+def test_answer_by_type(type: SlotType, text: str, value: Json):
+    assert answer(Slot("s", type), text, {}) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It's Barbar", "Barbar"),
+        ("just Bart.", "Bart"),
+        ("my name is Joe Bloggs", "Joe Bloggs"),
+        ("sorry, I meant Bob", "Bob"),
+        ("change it to Bob", "Bob"),
+        ("Wait, Bob", "Bob"),
+        ("no idea", "no idea"),
+        ("Wait, ", "Wait,"),
+        ("Electric Company", "Electric Company"),
+    ],
+)
+def test_lead_ins_are_left_out_of_free_text(text: str, value: str):
+    assert free_text(text) == value
+
+
+def flow(id: str, description: str = "", name: str | None = None) -> Flow:
+    return Flow(id, name or id, description, {}, END)
+
+
+MATCHED_FLOWS = (
+    flow("transfer_money", "Send money to friends and family."),
+    flow("check_balance", "Tell the balance of an account.", "check an account balance"),
+    flow("list_payees", "Retrieve and display the list of authorised payees."),
+    flow("add_payee", "Add a new payee to the user's account."),
+    flow("block_card", "Block a card that is lost or stolen; stop its transactions."),
+)
+
+
+INDEX = FlowIndex({flow.id: flow for flow in MATCHED_FLOWS})
+
+
+def matched(text: str) -> list[str]:
+    return [match.flow_id for match in best(rank(text, INDEX))]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("I want to transfer money", ["transfer_money"]),
+        ("send 50 to Joe", ["transfer_money"]),
+        ("I want to transfer $55.55 to Amy from checking right now", ["transfer_money"]),
+        ("who are my payees", ["list_payees"]),
+        ("I would like to add Brad as a payee", ["add_payee"]),
+        ("payee", ["list_payees", "add_payee"]),
+        ("the balance of my acccount, please", ["check_balance"]),
+        ("my lost card", ["block_card"]),
+        ("stop", []),
+        ("How can we solve world hunger?", []),
+        ("I want to", []),
+        ("", []),
+    ],
+)
+def test_sentence_asks_for_flows(text: str, ids: list[str]):
+    assert matched(text) == ids
+
+
+def test_essay_asks_for_no_flow():
+    assert matched("transfer money " * 100) == []
+
+
+def test_synonyms_and_forms_are_one_word():
+    assert content_words("Show the users' payees") == content_words("display payee")
+
+
+@given(st.text())
+def test_scores_are_shares_and_descend(text: str):
+    scores = [match.score for match in rank(text, INDEX)]
+    assert all(0 < score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "spellings"),
+    [
+        ("transfer", ("transfer",)),
+        ("transfr", ("transfer",)),
+        ("trransfer", ("transfer",)),
+        ("tranfser", ("transfer",)),
+        ("tranzfer", ("transfer",)),
+        ("trnsfr", ()),
+        ("crd", ()),
+    ],
+)
+def test_word_is_spelled_almost_right(word: str, spellings: tuple[str, ...]):
+    index = FlowIndex({"transfer_card": flow("transfer_card")})
+    assert index.spellings(word) == spellings
+
+
+VERBS = ("order", "cancel", "paint")
+NOUNS = ("lamp", "table", "window", "cupboard")
+CROWD = {f"{v}_{n}": flow(f"{v}_{n}", f"{v} one {n} please") for v in VERBS for n in NOUNS}
+sentences = st.lists(
+    st.sampled_from([*VERBS, *NOUNS, "oder", "tabel", "moon", "I", "want", "to", "a"]), max_size=6
+).map(" ".join)
+
+
+@given(sentences, st.frozensets(st.sampled_from([*CROWD])))
+def test_what_is_left_out_could_not_be_among_the_best(text: str, closed: frozenset[str]):
+    """With a flow that is never open nothing is left out: the whole of it is the referee."""
+
+    def open_best(matches: tuple[FlowMatch, ...]) -> list[str]:
+        return [match.flow_id for match in best([m for m in matches if m.flow_id not in closed])]
+
+    index = FlowIndex(CROWD)
+    pruned = rank(text, index, lambda flow_id: flow_id not in closed)
+    whole = rank(text, index, lambda _: False)
+    assert open_best(pruned) == open_best(whole)
+    assert len(pruned) <= len(whole)
+
+
+def test_rare_word_spares_the_look_at_flows_with_the_common_one():
+    assert [match.flow_id for match in rank("order a lamp", FlowIndex(CROWD))] == [
+        "order_lamp",
+        "cancel_lamp",
+        "paint_lamp",
+    ]

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Button, Slot, SlotType
+from mock_server.dialogue.state import (
     ActionExecuted,
     BotUttered,
     Event,
@@ -19,7 +20,6 @@ from mock_server.dialogue.events import (
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.model import Button, Slot, SlotType
 from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import (
     ActionRuns,

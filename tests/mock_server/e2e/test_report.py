@@ -7,7 +7,8 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from mock_server.dialogue.commands import SetSlot
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Button
+from mock_server.dialogue.state import (
     ActionExecuted,
     BotUttered,
     CommandDropped,
@@ -21,7 +22,6 @@ from mock_server.dialogue.events import (
     UserUttered,
     Warned,
 )
-from mock_server.dialogue.model import Button
 from mock_server.e2e.model import (
     ActionRuns,
     BotDoesNotSay,

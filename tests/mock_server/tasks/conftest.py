@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mock_server.dialogue.events import Event, FlowCompleted, Frame, FramePushed
+from mock_server.dialogue.state import Event, FlowCompleted, Frame, FramePushed
 from mock_server.tasks.mapper import TurnOutcome
 
 MakeFrame = Callable[[str], Frame]

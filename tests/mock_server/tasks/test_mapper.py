@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant, RejectedScope
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import Button, Json, Slot, SlotType
+from mock_server.dialogue.state import (
     BotUttered,
     Event,
     FlowCompleted,
@@ -17,7 +18,6 @@ from mock_server.dialogue.events import (
     FramePushed,
     Listened,
 )
-from mock_server.dialogue.model import Button, Json, Slot, SlotType
 from mock_server.tasks.mapper import (
     RULES,
     CancelReason,

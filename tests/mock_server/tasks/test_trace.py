@@ -2,7 +2,6 @@
 
 import pytest
 
-from mock_server.dialogue.command_language import parse_command
 from mock_server.dialogue.commands import (
     CannotHandle,
     Clarify,
@@ -11,6 +10,7 @@ from mock_server.dialogue.commands import (
     SetSlot,
     SkipQuestion,
     StartFlow,
+    parse_command,
 )
 from mock_server.tasks.trace import spell_command
 

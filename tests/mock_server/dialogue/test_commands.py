@@ -5,20 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.command_language import (
-    CommandSyntaxError,
-    fill_command,
-    is_set_slots,
-    parse_command,
-    parse_set_slots,
-    read_slash,
-    value_of,
-)
 from mock_server.dialogue.commands import (
     CancelFlow,
     CannotHandle,
     Clarify,
     Command,
+    CommandSyntaxError,
     Noop,
     ReportError,
     Restart,
@@ -28,6 +20,12 @@ from mock_server.dialogue.commands import (
     SetSlot,
     SkipQuestion,
     StartFlow,
+    fill_command,
+    is_set_slots,
+    parse_command,
+    parse_set_slots,
+    read_slash,
+    value_of,
 )
 from mock_server.dialogue.model import END, Flow, Slot, SlotType
 

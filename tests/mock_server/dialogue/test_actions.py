@@ -2,10 +2,10 @@
 
 import pytest
 
-from mock_server.dialogue.events import BotUttered
+from mock_server.dialogue.actions import choose, say
+from mock_server.dialogue.expressions import Document
 from mock_server.dialogue.model import Button, Variation
-from mock_server.dialogue.responses import choose, say
-from mock_server.dialogue.templates import Document
+from mock_server.dialogue.state import BotUttered
 
 DOCUMENT: Document = {"slots": {"gold": True, "name": "Joe"}, "context": {}}
 

@@ -8,9 +8,11 @@ import pytest
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Clarify, SetSlot, StartFlow
 from mock_server.dialogue.engine import UserMessage
-from mock_server.dialogue.events import (
+from mock_server.dialogue.model import CollectStep
+from mock_server.dialogue.state import (
     BotUttered,
     CommandDropped,
+    DialogueState,
     Event,
     FlowInterrupted,
     FlowResumed,
@@ -19,8 +21,6 @@ from mock_server.dialogue.events import (
     SlotSet,
     SlotSource,
 )
-from mock_server.dialogue.model import CollectStep
-from mock_server.dialogue.state import DialogueState
 
 Converse = Callable[..., tuple[DialogueState, list[list[Event]]]]
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_server.dialogue.model import Json, Slot, SlotType
-from mock_server.dialogue.slots import coerce, coerce_bounded, coerce_said
+from mock_server.dialogue.model import Json, Slot, SlotType, coerce, coerce_bounded, coerce_said
 from mock_server.errors import InvalidSlotValue
 
 COLOUR = Slot("colour", SlotType.CATEGORICAL, values=("Red", "Dark Blue", "7"))
