@@ -61,17 +61,16 @@ class Panels(Container):
         yield SaveLine()
 
     def on_mount(self) -> None:
+        for panel in self._panels.values():
+            panel.watch(self, "view", panel.show_view, init=False)
+        # after the panels, which count what passes
+        self.watch(self, "view", self._tell_filter, init=False)
         self.activate(self.active)
 
     # What they show
 
     def show_views(self, views: Views) -> None:
         self.view = self.view.with_views(views)
-
-    def watch_view(self) -> None:
-        for panel in self._panels.values():
-            panel.show_view(self.view)
-        self._tell_filter()
 
     def select(self, place: Place | None) -> None:
         """Mark `place` in every panel; None is the newest, which the panels then follow."""
