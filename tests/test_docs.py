@@ -23,6 +23,7 @@ PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("exam
 SET_UP_BY_THE_TEST_ITSELF = {"scripts/test"}
 NEEDED = {"a2a-mock replicas": "haproxy", "--format (svg|dot)": "dot"}
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
+NAMED_MODULE = re.compile(r"`([\w/]+\.py)`")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -134,3 +135,11 @@ def test_reference_of_the_commands_is_what_they_print() -> None:
         check=False,
     )
     assert check.returncode == 0, check.stderr
+
+
+def test_modules_that_the_architecture_names_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    named = set(NAMED_MODULE.findall(page))
+    places = [ROOT, ROOT / "inspector", ROOT / "mock_server"]
+    assert len(named) > 40
+    assert [name for name in sorted(named) if not any((at / name).exists() for at in places)] == []
