@@ -5,7 +5,7 @@ parameters' there.
 """
 
 from enum import StrEnum
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -27,10 +27,27 @@ class Moment(StrEnum):
 MOMENT = "`before` the request is worked on, or `after`: the turn runs, its answer is lost"
 
 
-class HttpStatus(BaseModel):
-    """Answers with an HTTP status instead of the answer."""
+class Reach(StrEnum):
+    """The values are what the reference calls them."""
+
+    ANY = "every request"
+    RPC = "`POST /`"
+    STREAM = "`message/stream`, `tasks/resubscribe`"
+    TURN = "`message/send`, `message/stream`"
+    CARD = "the agent card"
+    PUSH = "push notifications"
+
+
+class EffectModel(BaseModel):
+    """What all effects have in common: `reach` says where one can show."""
 
     model_config = STRICT
+    reach: ClassVar[Reach] = Reach.ANY
+
+
+class HttpStatus(EffectModel):
+    """Answers with an HTTP status instead of the answer."""
+
     kind: Literal["http_status"] = "http_status"
     status: int = Field(ge=200, le=599, description="the status")
     body: str | None = Field(
@@ -40,28 +57,25 @@ class HttpStatus(BaseModel):
     when: Moment = Field(default=Moment.BEFORE, description=MOMENT)
 
 
-class RateLimited(BaseModel):
+class RateLimited(EffectModel):
     """Answers 429 with `Retry-After`, and does nothing else."""
 
-    model_config = STRICT
     kind: Literal["rate_limited"] = "rate_limited"
     retry_after_seconds: int = Field(default=1, ge=0, le=86400, description="what it says")
 
 
-class Delay(BaseModel):
+class Delay(EffectModel):
     """Waits, a fixed or a random time."""
 
-    model_config = STRICT
     kind: Literal["delay"] = "delay"
     seconds: Seconds = Field(description="at least so long")
     jitter_seconds: Seconds = Field(default=0.0, description="and a random part of this on top")
     when: Moment = Field(default=Moment.BEFORE, description="work on the request, or answer it")
 
 
-class ConnectionReset(BaseModel):
+class ConnectionReset(EffectModel):
     """Resets the TCP connection (RST)."""
 
-    model_config = STRICT
     kind: Literal["connection_reset"] = "connection_reset"
     when: Literal["before", "during", "after"] = Field(
         default="before",
@@ -72,50 +86,47 @@ class ConnectionReset(BaseModel):
     )
 
 
-class SlowDribble(BaseModel):
+class SlowDribble(EffectModel):
     """Sends the body a few bytes at a time."""
 
-    model_config = STRICT
     kind: Literal["slow_dribble"] = "slow_dribble"
     size_bytes: int = Field(default=16, ge=1, le=65536, description="of each piece")
     pause_seconds: Seconds = Field(default=0.05, description="before each piece but the first")
 
 
-class MalformedJson(BaseModel):
+class MalformedJson(EffectModel):
     """Sends the first half of each JSON document as if it were all."""
 
-    model_config = STRICT
     kind: Literal["malformed_json"] = "malformed_json"
 
 
-class WrongContentType(BaseModel):
+class WrongContentType(EffectModel):
     """Sends a wrong `Content-Type`."""
 
-    model_config = STRICT
     kind: Literal["wrong_content_type"] = "wrong_content_type"
     content_type: str = Field(default="text/html", min_length=1, description="the type sent")
 
 
-class WrongId(BaseModel):
+class WrongId(EffectModel):
     """Answers under another JSON-RPC id than the request's."""
 
-    model_config = STRICT
+    reach = Reach.RPC
     kind: Literal["wrong_id"] = "wrong_id"
     id: str | int | None = Field(default="wrong-id", description="the id")
 
 
-class WrongContextId(BaseModel):
+class WrongContextId(EffectModel):
     """Answers with another `contextId`, wherever the answer names it."""
 
-    model_config = STRICT
+    reach = Reach.RPC
     kind: Literal["wrong_context_id"] = "wrong_context_id"
     context_id: str = Field(default="wrong-context", description="the id")
 
 
-class TruncatedStream(BaseModel):
+class TruncatedStream(EffectModel):
     """Ends a stream in the middle of an event."""
 
-    model_config = STRICT
+    reach = Reach.STREAM
     kind: Literal["truncated_stream"] = "truncated_stream"
     after_events: int = Field(default=1, ge=0, description="so many whole events are sent")
     ending: Literal["cut", "clean"] = Field(
@@ -124,95 +135,95 @@ class TruncatedStream(BaseModel):
     )
 
 
-class NoFinalEvent(BaseModel):
+class NoFinalEvent(EffectModel):
     """Ends a stream without the event that says `final: true`."""
 
-    model_config = STRICT
+    reach = Reach.STREAM
     kind: Literal["no_final_event"] = "no_final_event"
 
 
-class DuplicateEvents(BaseModel):
+class DuplicateEvents(EffectModel):
     """Sends each event of a stream several times."""
 
-    model_config = STRICT
+    reach = Reach.STREAM
     kind: Literal["duplicate_events"] = "duplicate_events"
     times: int = Field(default=2, ge=2, le=100, description="how often")
 
 
-class ReorderedEvents(BaseModel):
+class ReorderedEvents(EffectModel):
     """Swaps each two neighbours among a stream's events."""
 
-    model_config = STRICT
+    reach = Reach.STREAM
     kind: Literal["reordered_events"] = "reordered_events"
 
 
-class ForcedState(BaseModel):
+class ForcedState(EffectModel):
     """Ends the turn in a state of your choice; the dialogue goes on as usual."""
 
-    model_config = STRICT
+    reach = Reach.TURN
     kind: Literal["task_state"] = "task_state"
     state: TaskState = Field(description=f"one of {', '.join(TaskState)}")
 
 
-class StuckWorking(BaseModel):
+class StuckWorking(EffectModel):
     """Leaves the task `working` until it is cancelled or times out."""
 
-    model_config = STRICT
+    reach = Reach.TURN
     kind: Literal["stuck_working"] = "stuck_working"
 
 
-class ContextEvicted(BaseModel):
+class ContextEvicted(EffectModel):
     """Forgets the conversation before the turn: its slots and its flows."""
 
-    model_config = STRICT
+    reach = Reach.TURN
     kind: Literal["context_evicted"] = "context_evicted"
 
 
-class LyingCard(BaseModel):
+class LyingCard(EffectModel):
     """Changes the agent card."""
 
-    model_config = STRICT
+    reach = Reach.CARD
     kind: Literal["lying_card"] = "lying_card"
     merge: dict[str, JsonValue] = Field(
         min_length=1, description="merged into the card as RFC 7396 has it; null removes a key"
     )
 
 
-class PushLost(BaseModel):
+class PushLost(EffectModel):
     """Never sends a push notification."""
 
-    model_config = STRICT
+    reach = Reach.PUSH
     kind: Literal["push_lost"] = "push_lost"
 
 
-class PushLate(BaseModel):
+class PushLate(EffectModel):
     """Sends a push notification late; the task's later ones wait for it."""
 
-    model_config = STRICT
+    reach = Reach.PUSH
     kind: Literal["push_late"] = "push_late"
     seconds: Seconds = Field(description="at least so late")
     jitter_seconds: Seconds = Field(default=0.0, description="and a random part of this on top")
 
 
-class PushDuplicated(BaseModel):
+class PushDuplicated(EffectModel):
     """Sends a push notification several times."""
 
-    model_config = STRICT
+    reach = Reach.PUSH
     kind: Literal["push_duplicated"] = "push_duplicated"
     times: int = Field(default=2, ge=2, le=100, description="how often")
 
 
-class PushReordered(BaseModel):
+class PushReordered(EffectModel):
     """Sends a push notification after the task's next one."""
 
-    model_config = STRICT
+    reach = Reach.PUSH
     kind: Literal["push_reordered"] = "push_reordered"
 
 
-class PushWrongToken(BaseModel):
+class PushWrongToken(EffectModel):
     """Sends a push notification with another token than was registered."""
 
-    model_config = STRICT
+    reach = Reach.PUSH
     kind: Literal["push_wrong_token"] = "push_wrong_token"
     token: str = Field(default="wrong-token", description="the token")
 

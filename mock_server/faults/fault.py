@@ -9,13 +9,11 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.effects import STRICT, Effect, PushEffect
+from mock_server.faults.effects import STRICT, Effect, PushEffect, Reach
 from mock_server.faults.matching import (
     PUSH_CRITERIA,
-    REACH,
     Delivery,
     Match,
-    Reach,
     ReceivedRequest,
     criteria,
     delivers,
@@ -55,7 +53,7 @@ class Fault(BaseModel):
 
     @model_validator(mode="after")
     def _asks_what_is_known(self) -> Self:
-        asked, is_push = criteria(self.match), REACH[type(self.effect)] is Reach.PUSH
+        asked, is_push = criteria(self.match), self.effect.reach is Reach.PUSH
         unknown = asked - PUSH_CRITERIA if is_push else asked & {"state"}
         if unknown:
             what = "a push notification" if is_push else "a request"

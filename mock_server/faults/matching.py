@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from mock_server.dialogue.model import Json
-from mock_server.faults import effects
-from mock_server.faults.effects import STRICT, Effect
+from mock_server.faults.effects import STRICT, Effect, Reach
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import TaskState
 
@@ -189,46 +187,9 @@ STREAM_METHODS = frozenset(
 CARD_PATHS = frozenset({"/.well-known/agent-card.json", "/.well-known/agent.json"})
 
 
-class Reach(StrEnum):
-    """The values are what the reference calls them."""
-
-    ANY = "every request"
-    RPC = "`POST /`"
-    STREAM = "`message/stream`, `tasks/resubscribe`"
-    TURN = "`message/send`, `message/stream`"
-    CARD = "the agent card"
-    PUSH = "push notifications"
-
-
-REACH: Mapping[type[Effect], Reach] = {
-    effects.HttpStatus: Reach.ANY,
-    effects.RateLimited: Reach.ANY,
-    effects.Delay: Reach.ANY,
-    effects.ConnectionReset: Reach.ANY,
-    effects.SlowDribble: Reach.ANY,
-    effects.MalformedJson: Reach.ANY,
-    effects.WrongContentType: Reach.ANY,
-    effects.WrongId: Reach.RPC,
-    effects.WrongContextId: Reach.RPC,
-    effects.TruncatedStream: Reach.STREAM,
-    effects.NoFinalEvent: Reach.STREAM,
-    effects.DuplicateEvents: Reach.STREAM,
-    effects.ReorderedEvents: Reach.STREAM,
-    effects.ForcedState: Reach.TURN,
-    effects.StuckWorking: Reach.TURN,
-    effects.ContextEvicted: Reach.TURN,
-    effects.LyingCard: Reach.CARD,
-    effects.PushLost: Reach.PUSH,
-    effects.PushLate: Reach.PUSH,
-    effects.PushDuplicated: Reach.PUSH,
-    effects.PushReordered: Reach.PUSH,
-    effects.PushWrongToken: Reach.PUSH,
-}
-
-
 def reaches(effect: Effect, request: ReceivedRequest) -> bool:
     """Whether `effect` can show in the answer to `request` at all."""
-    match REACH[type(effect)]:
+    match effect.reach:
         case Reach.ANY:
             return True
         case Reach.RPC:

@@ -7,9 +7,9 @@ from typing import get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from mock_server.faults.effects import Effect
+from mock_server.faults.effects import Effect, Reach
 from mock_server.faults.fault import Fault
-from mock_server.faults.matching import PUSH_CRITERIA, REACH, Match, Reach
+from mock_server.faults.matching import PUSH_CRITERIA, Match
 
 CATALOGUE: tuple[type[Effect], ...] = get_args(Effect)
 KINDS = tuple(str(effect.model_fields["kind"].default) for effect in CATALOGUE)
@@ -51,7 +51,7 @@ def page() -> str:
 
 
 def _effects_of(reach: Reach) -> str:
-    return "\n".join(_section(effect) for effect in CATALOGUE if REACH[effect] is reach)
+    return "\n".join(_section(effect) for effect in CATALOGUE if effect.reach is reach)
 
 
 def _section(effect: type[BaseModel]) -> str:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import ArmedFaults
-from mock_server.faults.matching import REACH, Match, Miss, misses, reaches
+from mock_server.faults.matching import Match, Miss, misses, reaches
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import TaskState
 from mock_server.web.admin_operations import (
@@ -167,7 +167,7 @@ class JournalHandlers:
         found = misses(armed.fault.match, request)
         if not reaches(armed.fault.effect, request):
             effect = armed.fault.effect
-            found = (Miss("reach", REACH[type(effect)].value, request.method), *found)
+            found = (Miss("reach", effect.reach.value, request.method), *found)
         return found
 
 
