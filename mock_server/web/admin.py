@@ -1,136 +1,333 @@
 """The admin API: how tests look behind the mock and make it misbehave (server.md ADMIN)."""
 
 import hmac
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mock_server.faults.fault import ArmedFaults, Fault
+from mock_server.dialogue.model import Json
+from mock_server.faults.fault import Armed, ArmedFaults, Fault, FaultProblem, read_fault
+from mock_server.faults.matching import Miss, misses, reaches
+from mock_server.service.events import ServerEvent
 from mock_server.service.service import Service
-from mock_server.web.admin_handlers import (
-    ArmedList,
-    ArmedView,
-    ContextDetail,
-    ContextHandlers,
-    ContextList,
-    ContextQuery,
-    EventHandlers,
-    EventQuery,
-    FaultHandlers,
-    ModelHandlers,
-    ModelSwitch,
-    ModelView,
-    ResetView,
-    TraceView,
-)
-from mock_server.web.admin_journal import (
-    Count,
-    Criteria,
-    Detail,
-    JournalHandlers,
-    Listing,
-    NearMissList,
-    NearMissQuery,
-    ReceivedList,
-)
+from mock_server.tasks.json_text import encode_json
+from mock_server.tasks.trace import encode_decisions, encode_turn
+from mock_server.web import admin_views as views
+from mock_server.web import asgi
 from mock_server.web.admin_operations import (
     EVENT_STREAM,
+    NOT_FOUND,
     PREFIX,
+    UNPROCESSABLE,
     Complaint,
     Endpoint,
     Operation,
+    Problem,
     Refused,
     answer,
+    as_model,
     openapi,
+    query_as,
+    read_json,
 )
-from mock_server.web.journal import Journal
+from mock_server.web.journal import Exchange, Journal
+
+CREATED = 201
+NEAR_MISSES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class AdminTargets:
-    """What the admin API shows and changes; `token` None is for this machine only."""
+class ModelSwitch:
+    """`load` brings back what `unload` took away; either may be called twice."""
+
+    load: Callable[[], None]
+    unload: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """The handlers of the admin API, and what they show and change."""
 
     service: Service
     model: ModelSwitch
     journal: Journal
     faults: ArmedFaults
-    version: str
-    token: str | None = None
     ping_seconds: float = 15.0
 
+    async def list_requests(self, request: Request) -> Response:
+        listing = query_as(views.Listing, request)
+        found = [e for e in self._meeting(listing) if e.number > listing.after]
+        return answer(views.ReceivedList(tuple(views.received(e) for e in found[-listing.limit :])))
 
-def admin_app(targets: AdminTargets) -> ASGIApp:
-    """The admin API as an ASGI application, its guard in front."""
-    operations = admin_operations(targets)
-    document = openapi(operations, targets.version)
+    async def show_request(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        for exchange in self.journal:
+            if exchange.number == number:
+                return answer(views.detail(exchange))
+        raise Refused(NOT_FOUND, f"request {number} is not in the journal")
+
+    async def clear_requests(self, _: Request) -> Response:
+        self.journal.clear()
+        return answer(views.Count(0))
+
+    async def count_requests(self, request: Request) -> Response:
+        criteria = as_model(views.Criteria, await read_json(request))
+        return answer(views.Count(sum(1 for _ in self._meeting(criteria))))
+
+    async def near_misses(self, request: Request) -> Response:
+        query = query_as(views.NearMissQuery, request)
+        missed = [
+            views.NearMiss(views.received(exchange), found)
+            for exchange in self.journal
+            if (found := self._missed(query, exchange))
+        ]
+        missed.sort(key=lambda miss: (len(miss.misses), -miss.request.number))
+        return answer(views.NearMissList(tuple(missed[:NEAR_MISSES])))
+
+    def _meeting(self, criteria: views.Criteria) -> Iterator[Exchange]:
+        return (e for e in self.journal if not views.criteria_missed(criteria, e))
+
+    def _missed(self, query: views.NearMissQuery, exchange: Exchange) -> tuple[Miss, ...]:
+        if query.unfired is None:
+            return views.criteria_missed(query, exchange)
+        fault, request = self._armed(query.unfired).fault, exchange.asked()
+        found = misses(fault.match, request)
+        if not reaches(fault.effect, request):
+            found = (Miss("reach", fault.effect.reach.value, request.method), *found)
+        return found
+
+    async def list_faults(self, _: Request) -> Response:
+        return answer(self._armed_list())
+
+    async def show_fault(self, request: Request) -> Response:
+        return answer(views.armed_view(self._armed(request.path_params["id"])))
+
+    async def arm_faults(self, request: Request) -> Response:
+        """Arm a fault, or all of a list of them or none."""
+        faults = _read_faults(await read_json(request))
+        armed = tuple(views.armed_view(self.faults.arm(fault)) for fault in faults)
+        self._publish_faults()
+        return answer(views.ArmedList(armed), CREATED)
+
+    async def disarm_fault(self, request: Request) -> Response:
+        self.faults.disarm(self._armed(request.path_params["id"]).id)
+        return self._changed_faults()
+
+    async def clear_faults(self, _: Request) -> Response:
+        self.faults.clear()
+        return self._changed_faults()
+
+    def _changed_faults(self) -> Response:
+        self._publish_faults()
+        return answer(self._armed_list())
+
+    def _publish_faults(self) -> None:
+        armed = self._armed_list()
+        self.service.events.publish("faults", lambda: asdict(armed))
+
+    def _armed_list(self) -> views.ArmedList:
+        return views.ArmedList(tuple(map(views.armed_view, self.faults.by_id.values())))
+
+    def _armed(self, fault_id: str) -> Armed:
+        if fault_id not in self.faults.by_id:
+            raise Refused(NOT_FOUND, f"no fault {fault_id!r} is armed")
+        return self.faults.by_id[fault_id]
+
+    async def show_model(self, _: Request) -> Response:
+        return answer(self._model_view())
+
+    async def load_model(self, _: Request) -> Response:
+        return self._switch(is_loaded=True)
+
+    async def unload_model(self, _: Request) -> Response:
+        return self._switch(is_loaded=False)
+
+    async def reset(self, _: Request) -> Response:
+        self.service.reset()
+        self.journal.clear()
+        self.faults.reset()
+        self.model.load()
+        self.service.events.publish("reset", lambda: {})
+        return answer(views.ResetView(tuple(self.faults.by_id), is_loaded=True))
+
+    def _switch(self, *, is_loaded: bool) -> Response:
+        (self.model.load if is_loaded else self.model.unload)()
+        self.service.events.publish("model", lambda: {"is_loaded": is_loaded})
+        return answer(self._model_view())
+
+    def _model_view(self) -> views.ModelView:
+        flows = self.service.assistant.flows.values()
+        return views.ModelView(self.service.is_loaded, sum(not flow.is_pattern for flow in flows))
+
+    async def list_contexts(self, request: Request) -> Response:
+        query = query_as(views.ContextQuery, request)
+        known = [*self.service.store.conversations()]
+        shown = known[query.offset : query.offset + query.limit]
+        contexts = tuple(views.context_view(conversation, self.service) for conversation in shown)
+        return answer(views.ContextList(len(known), contexts))
+
+    async def show_context(self, request: Request) -> Response:
+        context_id = request.path_params["id"]
+        conversation = self.service.store.conversation(context_id)
+        if conversation is None:
+            raise Refused(NOT_FOUND, f"unknown context {context_id!r}")
+        frames = tuple(
+            views.FrameView(frame.flow_id, frame.step_id, frame.type.value)
+            for frame in conversation.state.stack
+        )
+        return answer(views.ContextDetail(views.context_view(conversation, self.service), frames))
+
+    async def show_trace(self, request: Request) -> Response:
+        trace_id = request.path_params["id"]
+        trace = self.service.store.trace(trace_id)
+        if trace is None:
+            raise Refused(NOT_FOUND, f"unknown trace {trace_id!r}")
+        if trace.turn is None:
+            raise Refused(NOT_FOUND, f"the turn of trace {trace_id!r} still runs")
+        named = {"id": trace_id, "task": trace.task_id, "context": trace.context_id}
+        encoded = encode_turn(trace.turn, trace.assistant)
+        return answer({**named, "turn": encoded, **encode_decisions(trace.turn)})
+
+    async def follow_events(self, request: Request) -> Response:
+        wanted = query_as(views.EventQuery, request).wanted
+        return StreamingResponse(
+            self._frames(wanted), headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE
+        )
+
+    async def _frames(self, wanted: frozenset[str] | None) -> AsyncIterator[bytes]:
+        """The first comment says that from here on nothing is missed."""
+        with self.service.events.subscribe() as subscriber:
+            yield b": listening\r\n\r\n"
+            while not self.service.events.is_closed:
+                event = await subscriber.next(self.ping_seconds)
+                if event and wanted is not None and event.kind not in wanted:
+                    continue
+                if event:
+                    yield _event_frame(event)
+                elif not self.service.events.is_closed:
+                    yield b": ping\r\n\r\n"
+
+
+def _read_faults(sent: Json) -> tuple[Fault, ...]:
+    items = sent if isinstance(sent, list) else [sent]
+    faults: list[Fault] = []
+    problems: list[Problem] = []
+    for index, item in enumerate(items):
+        found = read_fault(item)
+        if isinstance(found, Fault):
+            faults.append(found)
+        else:
+            problems += (_problem(p, index if isinstance(sent, list) else None) for p in found)
+    if problems:
+        raise Refused(UNPROCESSABLE, "not a fault", tuple(problems))
+    return tuple(faults)
+
+
+def _problem(problem: FaultProblem, index: int | None) -> Problem:
+    path = problem.path if index is None else (index, *problem.path)
+    return Problem(".".join(map(str, path)), problem.text)
+
+
+def _event_frame(event: ServerEvent) -> bytes:
+    kind = event.kind.encode()
+    return b"event: " + kind + b"\r\n" + asgi.sse_frame(encode_json(event.detail))
+
+
+def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:
+    """The admin API as an ASGI application, its guard in front.
+
+    `token` None is for this machine only.
+    """
+    operations = _operations(admin)
+    document = openapi(operations, version)
 
     async def describe(_: Request) -> Response:
         return answer(document)
 
     routes = [*_routes(operations), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
     handlers = {Refused: _refuse, HTTPException: _refuse}
-    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), targets.token)
+    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), token)
 
 
-def admin_operations(targets: AdminTargets) -> tuple[Operation, ...]:
+def _operations(admin: Admin) -> tuple[Operation, ...]:
     """Every route but the description of the routes; of two that match, the first counts."""
-    journal = JournalHandlers(targets.journal, targets.faults)
-    faults = FaultHandlers(targets.faults, targets.service.events)
-    contexts = ContextHandlers(targets.service)
-    events = EventHandlers(targets.service.events, targets.ping_seconds)
-    model = ModelHandlers(targets.service, targets.model, targets.journal, targets.faults)
     return (
         Operation(
-            "GET", "/requests", journal.list, "List what was received",
-            answer=ReceivedList, query=Listing,
-        ),
-        Operation("DELETE", "/requests", journal.clear, "Empty the journal", answer=Count),
-        Operation(
-            "POST", "/requests/count", journal.count, "Count what was received",
-            answer=Count, body=Criteria,
+            "GET", "/requests", admin.list_requests, "List what was received",
+            answer=views.ReceivedList, query=views.Listing,
         ),
         Operation(
-            "GET", "/requests/near-misses", journal.near_misses,
+            "DELETE", "/requests", admin.clear_requests, "Empty the journal",
+            answer=views.Count,
+        ),
+        Operation(
+            "POST", "/requests/count", admin.count_requests, "Count what was received",
+            answer=views.Count, body=views.Criteria,
+        ),
+        Operation(
+            "GET", "/requests/near-misses", admin.near_misses,
             "Show what was nearly as expected, and what was not",
-            answer=NearMissList, query=NearMissQuery,
+            answer=views.NearMissList, query=views.NearMissQuery,
         ),
-        Operation("GET", "/requests/{number:int}", journal.show, "Show a request", answer=Detail),
-        Operation("GET", "/faults", faults.list, "List the armed faults", answer=ArmedList),
         Operation(
-            "POST", "/faults", faults.arm, "Arm a fault, or a list of them",
-            answer=ArmedList, body=Fault, status=201,
+            "GET", "/requests/{number:int}", admin.show_request, "Show a request",
+            answer=views.Detail,
         ),
-        Operation("DELETE", "/faults", faults.clear, "Disarm every fault", answer=ArmedList),
-        Operation("GET", "/faults/{id}", faults.show, "Show a fault", answer=ArmedView),
-        Operation("DELETE", "/faults/{id}", faults.disarm, "Disarm a fault", answer=ArmedList),
         Operation(
-            "POST", "/reset", model.reset,
+            "GET", "/faults", admin.list_faults, "List the armed faults",
+            answer=views.ArmedList,
+        ),
+        Operation(
+            "POST", "/faults", admin.arm_faults, "Arm a fault, or a list of them",
+            answer=views.ArmedList, body=Fault, status=201,
+        ),
+        Operation(
+            "DELETE", "/faults", admin.clear_faults, "Disarm every fault",
+            answer=views.ArmedList,
+        ),
+        Operation("GET", "/faults/{id}", admin.show_fault, "Show a fault", answer=views.ArmedView),
+        Operation(
+            "DELETE", "/faults/{id}", admin.disarm_fault, "Disarm a fault",
+            answer=views.ArmedList,
+        ),
+        Operation(
+            "POST", "/reset", admin.reset,
             "Forget conversations, tasks and requests; arm the faults of mock.yml; load the model",
-            answer=ResetView,
+            answer=views.ResetView,
         ),
         Operation(
-            "GET", "/contexts", contexts.list, "List the contexts with their slots",
-            answer=ContextList, query=ContextQuery,
+            "GET", "/contexts", admin.list_contexts, "List the contexts with their slots",
+            answer=views.ContextList, query=views.ContextQuery,
         ),
         Operation(
-            "GET", "/contexts/{id:path}", contexts.show, "Show a context", answer=ContextDetail
+            "GET", "/contexts/{id:path}", admin.show_context, "Show a context",
+            answer=views.ContextDetail,
         ),
         Operation(
-            "GET", "/events", events.stream, "Follow turns, reloads and faults that hit",
-            query=EventQuery, media_type=EVENT_STREAM,
+            "GET", "/events", admin.follow_events, "Follow turns, reloads and faults that hit",
+            query=views.EventQuery, media_type=EVENT_STREAM,
         ),
-        Operation("GET", "/model", model.show, "Show the model", answer=ModelView),
-        Operation("POST", "/model/load", model.load, "Load the model", answer=ModelView),
-        Operation("POST", "/model/unload", model.unload, "Unload the model", answer=ModelView),
-        Operation("GET", "/traces/{id}", contexts.trace, "Explain a turn", answer=TraceView),
+        Operation("GET", "/model", admin.show_model, "Show the model", answer=views.ModelView),
+        Operation(
+            "POST", "/model/load", admin.load_model, "Load the model",
+            answer=views.ModelView,
+        ),
+        Operation(
+            "POST", "/model/unload", admin.unload_model, "Unload the model",
+            answer=views.ModelView,
+        ),
+        Operation(
+            "GET", "/traces/{id}", admin.show_trace, "Explain a turn",
+            answer=views.TraceView,
+        ),
     )  # fmt: skip
 
 

@@ -29,8 +29,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import Runtime
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json, parse_json
-from mock_server.web.admin import AdminTargets, admin_app
-from mock_server.web.admin_handlers import ModelSwitch
+from mock_server.web.admin import Admin, ModelSwitch, admin_app
 from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
 from mock_server.web.journal import Journal
 from mock_server.web.middleware import Middleware
@@ -226,11 +225,11 @@ def with_admin(
 ) -> ASGIApp:
     """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
     journal = Journal(runtime.now, runtime.elapsed_seconds)
-    targets = AdminTargets(service, model, journal, faults, version("a2a-inspect"), token)
+    admin = Admin(service, model, journal, faults)
     return Middleware(
         app,
         app.context,
-        admin_app(targets),
+        admin_app(admin, version("a2a-inspect"), token),
         journal,
         faults,
         has_trace=lambda trace_id: service.store.trace(trace_id) is not None,

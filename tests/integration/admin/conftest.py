@@ -25,7 +25,7 @@ from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.web.admin_handlers import ModelSwitch
+from mock_server.web.admin import ModelSwitch
 from mock_server.web.app import App, Page, Site, arm_faults, with_admin
 from mock_server.web.http_server import Server, bind, port_of
 
