@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mock_server.actions.runner import Actions, ChunkStreamed, Progress, open_actions
-from mock_server.actions.webhook import Story
 from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
 from mock_server.dialogue.model import Json, Slot, coerce
 from mock_server.dialogue.outside import Generate, UnstubbedActions
-from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, apply
+from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, Story, apply
 from mock_server.errors import InvalidSlotValue
 from mock_server.llm import open_language_model
 from mock_server.project.load import Project

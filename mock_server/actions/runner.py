@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
-from mock_server.actions.webhook import ActionCall, Story
+from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.expressions import holds
 from mock_server.dialogue.outside import (
@@ -22,7 +22,7 @@ from mock_server.dialogue.outside import (
     UnstubbedActions,
     Utterance,
 )
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Story
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Button, Json, Variation
@@ -24,10 +24,9 @@ from mock_server.dialogue.state import (
     SessionEnded,
     SessionStarted,
     SlotSet,
+    Story,
     UserUttered,
 )
-
-LONGEST = 1000
 
 LISTEN = "action_listen"
 NAMES: Mapping[type[Event], str] = {
@@ -44,34 +43,6 @@ UTTERANCE_KEYS = frozenset(
     {"text", "buttons", "elements", "custom", "template", "response", "image", "attachment"}
 )
 SILENT_EVENTS = frozenset({"action", "session_started", "user"})
-
-
-@dataclass(slots=True)
-class Story:
-    """The last events of a conversation, each with its time in seconds since 1970."""
-
-    conversation_id: str
-    _told: list[tuple[float, Event]] = field(default_factory=list[tuple[float, Event]])
-    _before_turn: int = 0
-
-    @property
-    def events(self) -> Sequence[tuple[float, Event]]:
-        return self._told
-
-    def begin_turn(self) -> None:
-        """From here on a turn may be taken back; what is long past is forgotten."""
-        del self._told[:-LONGEST]
-        self._before_turn = len(self._told)
-
-    def tell(self, event: Event, seconds: float) -> None:
-        self._told.append((seconds, event))
-
-    def take_turn_back(self) -> None:
-        del self._told[self._before_turn :]
-
-    def forget(self) -> None:
-        self._told.clear()
-        self._before_turn = 0
 
 
 def encode_tracker(state: DialogueState, story: Story) -> dict[str, Json]:

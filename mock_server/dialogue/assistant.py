@@ -155,13 +155,8 @@ class FlowIndex:
                 found.setdefault(word, set()).add(flow_id)
         return {word: frozenset(ids) for word, ids in found.items()}
 
-    def spellings(self, word: str) -> tuple[str, ...]:
-        """The words of flows that `word` may stand for: itself, or else words much like it.
-
-        Much like it is one letter too many, missing, wrong or swapped, in a longer word.
-        """
-        if word in self.named or word in self.described:
-            return (word,)
+    def similar_words(self, word: str) -> tuple[str, ...]:
+        """The long words of flows with one letter more, less, other or swapped than `word` has."""
         if len(word) < FUZZY_LENGTH:
             return ()
         near = {known for cut in _cuts(word) for known in self._cut.get(cut, ())}

@@ -353,8 +353,6 @@ def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], st
 
     Several stand on lines of their own, or with `;` between them.
     """
-    if not text.startswith("/"):
-        return (), "it does not begin with a slash"
     commands: list[Command] = []
     reasons: list[str] = []
     for source in messages_in(text):
@@ -365,7 +363,7 @@ def read_slash(text: str, assistant: Assistant) -> tuple[tuple[Command, ...], st
 
 
 def messages_in(text: str) -> list[str]:
-    """The messages in `text`, which begins with a slash, each without its own.
+    """The messages in `text`, each without its slash; none if it does not begin with one.
 
     A separator that no slash follows belongs to the message before it.
     """
@@ -373,7 +371,7 @@ def messages_in(text: str) -> list[str]:
     for piece in SEPARATOR.split(text.rstrip("; \n")):
         if piece.lstrip().startswith("/"):
             parts.append([piece])
-        else:
+        elif parts:
             parts[-1].append(piece)
     messages = ("".join(pieces).strip("; \n") for pieces in parts)
     return [message.lstrip().removeprefix("/").strip() for message in messages]

@@ -195,10 +195,10 @@ class Flow:
     nlu_triggers: tuple[str, ...] = ()
     persisted_slots: tuple[str, ...] = ()
     location: Location = field(default=NOWHERE, compare=False)
+    is_pattern: bool = field(init=False, compare=False, repr=False)
 
-    @property
-    def is_pattern(self) -> bool:
-        return self.id.startswith(PATTERN_PREFIX)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_pattern", self.id.startswith(PATTERN_PREFIX))
 
     @property
     def is_agent(self) -> bool:

@@ -1,7 +1,7 @@
 """A conversation: its events, the state that is their fold, and questions about its stack."""
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -247,6 +247,8 @@ QUESTIONS = frozenset(
     {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
 )
 
+LONGEST_STORY = 1000
+
 Stack: TypeAlias = tuple[Frame, ...]
 
 
@@ -450,3 +452,31 @@ def _moved(stack: tuple[Frame, ...], event: FrameMoved) -> tuple[Frame, ...]:
     context = frame.context if event.context is None else event.context
     moved = Frame(frame.id, frame.flow_id, event.step_id, frame.type, context)
     return (*stack[:place], moved, *stack[place + 1 :])
+
+
+@dataclass(slots=True)
+class Story:
+    """The last events of a conversation, each with its time in seconds since 1970."""
+
+    conversation_id: str
+    _told: list[tuple[float, Event]] = field(default_factory=list[tuple[float, Event]])
+    _before_turn: int = 0
+
+    @property
+    def events(self) -> Sequence[tuple[float, Event]]:
+        return self._told
+
+    def begin_turn(self) -> None:
+        """From here on a turn may be taken back; what is long past is forgotten."""
+        del self._told[:-LONGEST_STORY]
+        self._before_turn = len(self._told)
+
+    def tell(self, event: Event, seconds: float) -> None:
+        self._told.append((seconds, event))
+
+    def take_turn_back(self) -> None:
+        del self._told[self._before_turn :]
+
+    def forget(self) -> None:
+        self._told.clear()
+        self._before_turn = 0

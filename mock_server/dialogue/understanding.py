@@ -322,13 +322,19 @@ def _find_words(words: Sequence[str], index: FlowIndex) -> list[_FoundWord]:
     total = sum(weights.values())
     found: list[_FoundWord] = []
     for word, weight in weights.items():
-        spellings = index.spellings(word)
+        spellings = spellings_of(word, index)
         named = _flows(spellings, index.named)
         described = _flows(spellings, index.described)
         if named or described:
             found.append((len(named) + len(described), word, weight / total, named, described))
     found.sort()
     return found
+
+
+def spellings_of(word: str, index: FlowIndex) -> tuple[str, ...]:
+    """The words of flows that `word` may stand for: itself, or else words much like it."""
+    is_known = word in index.named or word in index.described
+    return (word,) if is_known else index.similar_words(word)
 
 
 def _flows(words: Sequence[str], postings: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -624,6 +630,8 @@ def _passed(rule: str, reason: str) -> RuleTried:
 
 
 def _slash(message: MessageInContext) -> RuleResult:
+    if not message.text.startswith("/"):
+        return (), "it does not begin with a slash"
     return read_slash(message.text, message.assistant)
 
 

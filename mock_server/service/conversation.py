@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mock_server.actions.runner import Awaited, ChunkStreamed, Paused, RunAction
-from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import Course
 from mock_server.dialogue.outside import ActionResult, Generate, Outcome
@@ -21,6 +20,7 @@ from mock_server.dialogue.state import (
     Frame,
     GenerationRequested,
     Request,
+    Story,
     Warned,
     initial_state,
 )

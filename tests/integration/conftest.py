@@ -21,11 +21,10 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress, RunAction
-from mock_server.actions.webhook import Story
 from mock_server.card import CardSettings, agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Story
 from mock_server.profiles import Profile
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model, assemble

@@ -11,12 +11,11 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
-from mock_server.actions.webhook import Story
 from mock_server.card import CardSettings, agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Story
 from mock_server.faults.fault import ArmedFaults, Fault
 from mock_server.push.delivery import Delivery
 from mock_server.push.notifier import Notifier

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from mock_server.actions.server import ActionClient, ChildServer, open_http
-from mock_server.actions.webhook import ActionCall, Story
+from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult, ActionServer, ActionServerKind
-from mock_server.dialogue.state import initial_state
+from mock_server.dialogue.state import Story, initial_state
 from mock_server.errors import ActionServerFailed
 from mock_server.project.load import assemble
 

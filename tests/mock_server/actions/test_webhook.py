@@ -5,9 +5,7 @@ import json
 import pytest
 
 from mock_server.actions.webhook import (
-    LONGEST,
     ActionCall,
-    Story,
     describe_domain,
     encode_call,
     encode_tracker,
@@ -19,6 +17,7 @@ from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.model import Button, Json
 from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import (
+    LONGEST_STORY,
     ActionExecuted,
     ActionRequested,
     BotUttered,
@@ -37,6 +36,7 @@ from mock_server.dialogue.state import (
     SessionStarted,
     SlotSet,
     SlotSource,
+    Story,
     UserUttered,
     Warned,
     apply,
@@ -209,13 +209,13 @@ def test_turn_that_broke_is_taken_back():
 
 def test_long_story_forgets_its_beginning():
     story = Story("c1")
-    for number in range(LONGEST + 5):
+    for number in range(LONGEST_STORY + 5):
         story.tell(UserUttered(str(number)), 0.0)
     story.begin_turn()
     story.tell(UserUttered("last"), 0.0)
-    assert (len(story.events), words(story)[0]) == (LONGEST + 1, "5")
+    assert (len(story.events), words(story)[0]) == (LONGEST_STORY + 1, "5")
     story.take_turn_back()
-    assert words(story)[-1] == str(LONGEST + 4)
+    assert words(story)[-1] == str(LONGEST_STORY + 4)
 
 
 def test_forgotten_story_begins_anew():

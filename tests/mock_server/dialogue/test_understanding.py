@@ -41,6 +41,7 @@ from mock_server.dialogue.understanding import (
     free_text,
     numbers_in,
     rank,
+    spellings_of,
     understand,
     yes_or_no,
 )
@@ -523,7 +524,7 @@ def test_scores_are_shares_and_descend(text: str):
 )
 def test_word_is_spelled_almost_right(word: str, spellings: tuple[str, ...]):
     index = FlowIndex({"transfer_card": flow("transfer_card")})
-    assert index.spellings(word) == spellings
+    assert spellings_of(word, index) == spellings
 
 
 VERBS = ("order", "cancel", "paint")

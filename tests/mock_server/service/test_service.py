@@ -10,10 +10,9 @@ from itertools import count
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
-from mock_server.actions.webhook import Story
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Story
 from mock_server.errors import RpcError
 from mock_server.profiles import Profile
 from mock_server.project.load import assemble

@@ -7,10 +7,9 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import Progress
-from mock_server.actions.webhook import Story
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState
+from mock_server.dialogue.state import DialogueState, Story
 from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
