@@ -1,11 +1,16 @@
-"""Checks a JSON tree against type definitions written as TypeScript would write them.
+"""Checks a JSON tree against type definitions, which are written one after the other as text.
 
-A definition maps field names to types; a name ending in `?` is optional. A type is a primitive
-(`string`, `boolean`, `integer`, `object`, `any`), a literal (`'text'`), the name of a definition,
-any of these followed by `[]`, or `{T}` for an object whose values are all `T`. A union is a
-definition too: `Tagged` by the value of a field, `Keyed` by the field that is there.
+    Message §6.4 = kind: 'message', messageId: string, parts: Part[], taskId?: string
+    Part §6.5 by kind = text: TextPart, data: DataPart
+    File §6.6 by field = bytes: FileWithBytes, uri: FileWithUri
+    Role = agent | user
+
+Continued lines are indented; the section may be missing. A name ending in `?` is optional. A type
+is a primitive (`string`, `boolean`, `integer`, `object`, `any`), a literal (`'text'`), the name of
+a definition, any of these followed by `[]`, or `{T}` for an object whose values are all `T`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
@@ -142,6 +147,29 @@ class Schema:
                 )
             else:
                 yield from self._check(value[name], type_, join(path, name), section)
+
+
+_DEFINITION = re.compile(r"(\w+)(?: §([\d.]+))?(?: by (\w+))? = (.+(?:\n .+)*)")
+
+
+def read_schema(name: str, text: str) -> Schema:
+    """The schema of the version `name` that `text` writes as the head of this module says."""
+    definitions: dict[str, Definition] = {}
+    sections: dict[str, str] = {}
+    for type_, section, tag, body in _DEFINITION.findall(text):
+        definitions[type_] = _read_definition(tag, " ".join(body.split()))
+        if section:
+            sections[type_] = section
+    return Schema(name, definitions, sections)
+
+
+def _read_definition(tag: str, body: str) -> Definition:
+    if ": " not in body:
+        return Enum(frozenset(body.split(" | ")))
+    fields = {field: type_ for field, _, type_ in (one.partition(": ") for one in body.split(", "))}
+    if not tag:
+        return fields
+    return Keyed(fields) if tag == "field" else Tagged(tag, fields)
 
 
 def join(path: str, key: str) -> str:

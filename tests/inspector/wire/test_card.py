@@ -16,7 +16,7 @@ from inspector.wire.card import (
 )
 from inspector.wire.endpoints import choose_endpoint, interfaces
 from inspector.wire.findings import Severity
-from inspector.wire.v1_0 import DEFINITIONS, SCHEMA
+from inspector.wire.v1_0 import SCHEMA
 
 SOURCE = "http://agent.test:5005/.well-known/agent-card.json"
 
@@ -282,7 +282,7 @@ def test_no_card_at_all() -> None:
 @pytest.mark.shared
 def test_every_definition_is_that_of_the_protocol(shared: Path) -> None:
     proto = (shared / "wire/schemas/a2a-v1.0.0.proto").read_text()
-    for name, fields in DEFINITIONS.items():
+    for name, fields in SCHEMA.definitions.items():
         body = re.search(rf"^message {name} {{\n(.*?)^}}", proto, re.DOTALL | re.MULTILINE)
         if body is None:
             assert name.startswith("Of"), name
@@ -302,7 +302,7 @@ def camel(name: str) -> str:
 
 
 def test_every_type_has_its_section() -> None:
-    assert set(SCHEMA.sections) <= set(DEFINITIONS)
+    assert set(SCHEMA.sections) <= set(SCHEMA.definitions)
 
 
 def card(scheme: Any) -> dict[str, Any]:

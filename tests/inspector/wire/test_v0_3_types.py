@@ -8,7 +8,9 @@ import pytest
 
 from inspector.wire.schema import Enum
 from inspector.wire.v0_3 import RESULT_TYPES
-from inspector.wire.v0_3_types import DEFINITIONS, SECTIONS
+from inspector.wire.v0_3_types import SCHEMA
+
+DEFINITIONS, SECTIONS = SCHEMA.definitions, SCHEMA.sections
 
 # Unions and enums that the schema writes where they are used, and we by a name.
 NAMED = {
