@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from textwrap import wrap
 
@@ -100,9 +100,9 @@ def _seen_json(seen: Seen) -> dict[str, Json]:
         "url": seen.card.url,
         "card": seen.card.card,
         "findings": [finding_json(finding) for finding in seen.card.findings],
-        "signatures": [_signature_json(one) for one in seen.card.signatures],
+        "signatures": [asdict(one) for one in seen.card.signatures],
         "last_seen": seen.last.seen_at.isoformat() if seen.last else None,
-        "changes": [_change_json(change) for change in seen.changes],
+        "changes": [asdict(change) for change in seen.changes],
     }
 
 
@@ -177,13 +177,9 @@ def _change_lines(ink: Ink, changes: tuple[CardChange, ...], since: str) -> Iter
     yield from ("", f"{ink('changed', BOLD)} {ink(f'since {since}', DIM)}")
     for change in changes[:MOST_CHANGES]:
         sign, style = _CHANGES[change.kind]
-        yield f"  {ink(sign, style)} {plain_line(change.path)}  {plain_line(_change_text(change))}"
+        yield f"  {ink(sign, style)} {plain_line(change.path)}  {plain_line(told(change, _short))}"
     if len(changes) > MOST_CHANGES:
         yield ink(f"  … {len(changes) - MOST_CHANGES} more", DIM)
-
-
-def _change_text(change: CardChange) -> str:
-    return told(change, _short)
 
 
 def _signature_lines(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]:
@@ -193,25 +189,6 @@ def _signature_lines(ink: Ink, signatures: Iterable[Signature]) -> Iterator[str]
         why = f": {plain_line(one.why)}" if one.why else ""
         label = ink("signature  ", DIM)
         yield f"  {label} {name} {verdict}{why}"
-
-
-def _change_json(change: CardChange) -> dict[str, Json]:
-    return {
-        "kind": change.kind.value,
-        "path": change.path,
-        "before": change.before,
-        "after": change.after,
-    }
-
-
-def _signature_json(signature: Signature) -> dict[str, Json]:
-    return {
-        "algorithm": signature.algorithm,
-        "key_id": signature.key_id,
-        "keys_url": signature.keys_url,
-        "verdict": signature.verdict.value,
-        "why": signature.why,
-    }
 
 
 def _short(value: Json) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from inspector.core.decoding import Source, read_push, read_sent
 from inspector.core.entries import Channel, FrameReceived, PushReceived, PushVerdict, RequestSent
@@ -196,12 +196,7 @@ def push_update_json(entry: PushReceived, began_ms: float) -> dict[str, Json]:
 
 
 def finding_json(finding: Finding) -> dict[str, Json]:
-    return {
-        "severity": finding.severity.value,
-        "section": finding.section,
-        "path": finding.path,
-        "message": finding.message,
-    }
+    return asdict(finding)
 
 
 def state_of(exchange: Exchange) -> str | None:

@@ -86,7 +86,9 @@ async def _send_twice(inspection: Inspection, turn: Turn, options: SendOptions) 
     exchanges = [inspection.exchange(number) for number in numbers]
     for exchange in exchanges:
         _print_reply(inspection, exchange, is_json=options.json)
-    refused = [exchange for exchange in exchanges if _is_refused(exchange)]
+    refused = [
+        one for one in exchanges if one.response and one.response.status == HTTPStatus.CONFLICT
+    ]
     if len(refused) == 1 and all(one in refused or problem_of(one) is None for one in exchanges):
         return EXIT_OK
     print_notice("expected one answer and one 409")
@@ -103,10 +105,6 @@ def _print_reply(inspection: Inspection, exchange: Exchange, *, is_json: bool) -
         print_json({"status": status, "problem": problem.what})
     else:
         print_notice(plain_line(problem.what))
-
-
-def _is_refused(exchange: Exchange) -> bool:
-    return exchange.response is not None and exchange.response.status == HTTPStatus.CONFLICT
 
 
 # From options to a turn

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -74,13 +74,7 @@ def resolve_target(
     kept, overriding = _given(_saved_options(saved)), _given(given)
     if overriding.keys() & _CREDENTIALS:
         kept = {name: value for name, value in kept.items() if name not in _CREDENTIALS}
-    return saved.target, _build(ConnectionOptions, {**kept, **overriding})
-
-
-def _build(
-    make: Callable[..., ConnectionOptions], options: Mapping[str, object]
-) -> ConnectionOptions:
-    return make(**options)
+    return saved.target, replace(ConnectionOptions(), **{**kept, **overriding})
 
 
 def _given(options: ConnectionOptions) -> dict[str, object]:

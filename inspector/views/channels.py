@@ -81,7 +81,8 @@ def take_reply(
     tasks: ReportsByTask, call: Call, progress: Progress, result: Result, frame: FrameReceived
 ) -> tuple[ReportsByTask, tuple[Finding, ...], bool]:
     """Add what a result reports to its task; say whether it is news."""
-    task_id = result.task_id or progress.task_id or _asked_about(call)
+    asked_about = None if call.purpose in STARTS_TASK else call.task_id
+    task_id = result.task_id or progress.task_id or asked_about
     if task_id is None:
         return tasks, (), True
     task, found = _task_of(tasks, call, task_id, progress.context_id)
@@ -96,10 +97,6 @@ def take_reply(
         )
         found += contradictions
     return _with_task(tasks, task_id, task), found, is_news
-
-
-def _asked_about(call: Call) -> str | None:
-    return None if call.purpose in STARTS_TASK else call.task_id
 
 
 def _task_of(

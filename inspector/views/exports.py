@@ -176,7 +176,9 @@ def har_entry(exchange: Exchange, started: datetime) -> dict[str, Json]:
     }
     if exchange.failure is not None:
         entry["_error"] = f"{exchange.failure.kind}: {exchange.failure.message}"
-    if events := [_event(frame, started) for frame in exchange.frames if _is_event(frame)]:
+    if events := [
+        _event(frame, started) for frame in exchange.frames if frame.channel is Channel.SSE
+    ]:
         entry["_events"] = list(events)
     if isinstance(request, PushReceived):
         entry["comment"] = f"a push notification to a2a-inspect: {request.verdict}"
@@ -260,10 +262,6 @@ def _timings(exchange: Exchange) -> dict[str, Json]:
         "receive": round(max(0.0, total - wait), 3),
         "ssl": UNKNOWN,
     }
-
-
-def _is_event(frame: FrameReceived) -> bool:
-    return frame.channel is Channel.SSE
 
 
 def _event(frame: FrameReceived, started: datetime) -> dict[str, Json]:

@@ -326,16 +326,9 @@ def _is_in_entry(term: PathTerm, exchange: Exchange, update: Update | None) -> b
 
 def frame_at(exchange: Exchange, seq: int) -> FrameReceived | None:
     """The frame with this seq; frames stand in the order of theirs."""
-    low, high = 0, len(exchange.frames)
-    while low < high:
-        middle = (low + high) // 2
-        if exchange.frames[middle].seq < seq:
-            low = middle + 1
-        else:
-            high = middle
-    if low < len(exchange.frames) and exchange.frames[low].seq == seq:
-        return exchange.frames[low]
-    return None
+    place = bisect_left(exchange.frames, seq, key=lambda frame: frame.seq)
+    found = exchange.frames[place : place + 1]
+    return found[0] if found and found[0].seq == seq else None
 
 
 # What both are asked for

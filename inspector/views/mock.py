@@ -158,8 +158,9 @@ def _learn(view: MockView, asked: AdminCall, value: Json) -> MockView:
         case mock_admin.DESCRIPTION:
             return replace(view, offer=mock_admin.read_offer(value))
         case path if path.startswith(mock_admin.TRACES):
-            trace = read_trace(value)
-            return view if trace is None else _keep_trace(view, trace)
+            if (trace := read_trace(value)) is None:
+                return view
+            return replace(view, traces={**view.traces, trace.id: trace})
         case path if path.startswith(mock_admin.FAULTS):
             faults = mock_admin.read_faults(value)
             if faults is None:
@@ -171,10 +172,6 @@ def _learn(view: MockView, asked: AdminCall, value: Json) -> MockView:
             return replace(view, armed=(*kept, *faults), complaint="")
         case _:
             return view
-
-
-def _keep_trace(view: MockView, trace: Trace) -> MockView:
-    return replace(view, traces={**view.traces, trace.id: trace})
 
 
 def _happen(view: MockView, kind: str, value: Json) -> MockView:

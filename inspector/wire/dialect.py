@@ -156,11 +156,6 @@ class Ask:
     callback: Callback | None = None
     raw: bytes | None = None
 
-    @property
-    def about_task(self) -> str | None:
-        """The task that the operation is about, if it names one."""
-        return self.task_id if self.message is None else self.message.task_id
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -222,11 +217,11 @@ class Result:
     kind: str
     task_id: str | None
     context_id: str | None
-    state: str | None
-    is_final: bool
-    message_id: str | None
-    parts: tuple[Part, ...]
-    artifacts: tuple[ArtifactChunk, ...]
+    state: str | None = None
+    is_final: bool = False
+    message_id: str | None = None
+    parts: tuple[Part, ...] = ()
+    artifacts: tuple[ArtifactChunk, ...] = ()
     timestamp_ms: float | None = None
     spelling: str | None = None
 

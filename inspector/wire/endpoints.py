@@ -115,31 +115,21 @@ def _reachable(
     if not is_unspecified(chosen.url):
         return chosen.url, ()
     url = with_host_of(chosen.url, "http://localhost" if is_from_file else source_url)
-    return url, (
-        Finding(
-            Severity.WARNING,
-            sections.url,
-            chosen.path,
-            f"{chosen.url!r} is an address to listen on that no client can reach; using {url}",
-        ),
-    )
+    text = f"{chosen.url!r} is an address to listen on that no client can reach; using {url}"
+    return url, (Finding(Severity.WARNING, sections.url, chosen.path, text),)
 
 
 def _elsewhere(chosen: Interface, source_url: str, sections: CardSections) -> Finding:
-    return Finding(
-        Severity.WARNING,
-        sections.credentials,
-        chosen.path,
+    text = (
         f"{chosen.url!r} has another origin than the card ({root(source_url)}): "
-        "credentials go there only if you allow it",
+        "credentials go there only if you allow it"
     )
+    return Finding(Severity.WARNING, sections.credentials, chosen.path, text)
 
 
 def _not_spoken(chosen: Interface, dialect: Dialect, sections: CardSections) -> Finding:
-    return Finding(
-        Severity.WARNING,
-        sections.card,
-        chosen.path,
+    text = (
         f"the card offers {dialect.binding.label} for protocol {chosen.protocol} only; "
-        f"{dialect.version} is spoken here",
+        f"{dialect.version} is spoken here"
     )
+    return Finding(Severity.WARNING, sections.card, chosen.path, text)

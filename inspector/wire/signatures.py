@@ -5,7 +5,6 @@ appendix F) and is written canonically before it is signed.
 """
 
 import base64
-import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import rfc8785
 
 from inspector.wire.json_values import Json, list_at, object_at, text_at
-from inspector.wire.tokens import decode_part
+from inspector.wire.tokens import decode_base64url, decode_part
 from inspector.wire.urls import is_same_origin
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ def _check(
     if not fitting:
         named = f"the id {key_id!r} and " if key_id else ""
         return judge(Verdict.UNVERIFIED, f"no key has {named}the algorithm {algorithm}")
-    proof = _decode(text_at(signature, "signature") or "")
+    proof = decode_base64url(text_at(signature, "signature") or "") or b""
     message = (text_at(signature, "protected") or "").encode() + b"."
     if any(_verifies(key, algorithm, message + one, proof) for key in fitting for one in payloads):
         return judge(Verdict.VERIFIED)
@@ -195,10 +194,3 @@ def _verifies(key: "PyJWK", algorithm: str, message: bytes, proof: bytes) -> boo
     from jwt import get_algorithm_by_name
 
     return get_algorithm_by_name(algorithm).verify(message, key.key, proof)
-
-
-def _decode(text: str) -> bytes:
-    try:
-        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except (ValueError, binascii.Error):
-        return b""

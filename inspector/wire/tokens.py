@@ -31,11 +31,16 @@ def expiry_of(token: str) -> float | None:
 
 def decode_part(part: str) -> Json:
     """Return the JSON that one part of a token holds; None where it holds none."""
+    raw = decode_base64url(part)
+    return None if raw is None else parse_json(raw).value
+
+
+def decode_base64url(text: str) -> bytes | None:
+    """Return the bytes that `text` stands for, its padding left out; None where it is none."""
     try:
-        raw = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (ValueError, binascii.Error):
         return None
-    return parse_json(raw).value
 
 
 MASK = "***"

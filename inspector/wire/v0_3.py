@@ -389,32 +389,26 @@ def _read_error(error: Json) -> AgentError:
 
 def read_result(result: Json) -> Result:
     """Read `result` as what its `kind` says; an unknown kind as what its fields suggest."""
-    match kind := _kind(result):
+    kind = _kind(result)
+    task_id, context_id = text_at(result, "taskId"), text_at(result, "contextId")
+    match kind:
         case ResultKind.TASK:
-            return _from_status(result, kind, "id", _artifacts(result))
+            artifacts = tuple(_artifact(one) for one in list_at(result, "artifacts"))
+            return _from_status(result, kind, text_at(result, "id"), artifacts)
         case ResultKind.STATUS_UPDATE:
-            return _from_status(result, kind, "taskId", ())
+            return _from_status(result, kind, task_id, ())
         case ResultKind.ARTIFACT_UPDATE:
-            return Result(
-                kind=kind,
-                task_id=text_at(result, "taskId"),
-                context_id=text_at(result, "contextId"),
-                state=None,
-                is_final=False,
-                message_id=None,
-                parts=(),
-                artifacts=(_chunk(result),),
-            )
+            is_append, is_last = at(result, "append") is True, at(result, "lastChunk") is True
+            chunk = _artifact(at(result, "artifact"), is_append=is_append, is_last=is_last)
+            return Result(kind, task_id, context_id, artifacts=(chunk,))
         case _:
             return Result(
-                kind=kind,
-                task_id=text_at(result, "taskId"),
-                context_id=text_at(result, "contextId"),
-                state=None,
+                kind,
+                task_id,
+                context_id,
                 is_final=kind == ResultKind.MESSAGE,
                 message_id=text_at(result, "messageId"),
                 parts=_read_parts(list_at(result, "parts")),
-                artifacts=(),
             )
 
 
@@ -431,7 +425,7 @@ def _kind(result: Json) -> str:
 
 
 def _from_status(
-    result: Json, kind: str, id_field: str, artifacts: tuple[ArtifactChunk, ...]
+    result: Json, kind: str, task_id: str | None, artifacts: tuple[ArtifactChunk, ...]
 ) -> Result:
     spelling = text_at(result, "status", "state")
     state = None if spelling is None else parse_state(spelling) or spelling
@@ -441,7 +435,7 @@ def _from_status(
         is_final = is_resting(state)
     return Result(
         kind=kind,
-        task_id=text_at(result, id_field),
+        task_id=task_id,
         context_id=text_at(result, "contextId"),
         state=state,
         is_final=is_final,
@@ -453,27 +447,13 @@ def _from_status(
     )
 
 
-def _artifacts(task: Json) -> tuple[ArtifactChunk, ...]:
-    return tuple(
-        ArtifactChunk(
-            artifact_id=text_at(artifact, "artifactId") or "",
-            name=text_at(artifact, "name") or "",
-            parts=_read_parts(list_at(artifact, "parts")),
-            is_append=False,
-            is_last=True,
-        )
-        for artifact in list_at(task, "artifacts")
-    )
-
-
-def _chunk(update: Json) -> ArtifactChunk:
-    artifact = at(update, "artifact")
+def _artifact(artifact: Json, *, is_append: bool = False, is_last: bool = True) -> ArtifactChunk:
     return ArtifactChunk(
         artifact_id=text_at(artifact, "artifactId") or "",
         name=text_at(artifact, "name") or "",
         parts=_read_parts(list_at(artifact, "parts")),
-        is_append=at(update, "append") is True,
-        is_last=at(update, "lastChunk") is True,
+        is_append=is_append,
+        is_last=is_last,
     )
 
 

@@ -3,17 +3,18 @@
 import base64
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
+from typing import get_args
 
 from inspector.core.entries import (
     Channel,
     Entry,
     Failed,
     FailureKind,
-    FrameReceived,
     Headers,
     Purpose,
     PushReceived,
@@ -22,7 +23,6 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.entries import ResponseEnded as Ended
 from inspector.errors import UsageError
 from inspector.wire.dialect import Binding, Endpoint
 from inspector.wire.json_values import Json, at, list_at, parse_json, text_at
@@ -101,9 +101,9 @@ def _encode_endpoint(endpoint: Endpoint) -> Json:
     }
 
 
-def _endpoint(fields: Json) -> Endpoint | None:
+def _endpoint(fields: Json, name: str) -> Endpoint | None:
     """None where the request was none of the agent's protocol, or the file is an old one."""
-    endpoint = at(fields, "endpoint")
+    endpoint = at(fields, name)
     if endpoint is None:
         return None
     return Endpoint(
@@ -116,58 +116,8 @@ def _endpoint(fields: Json) -> Endpoint | None:
 
 
 def _decode(fields: Json) -> Entry:
-    seq, at_ms, exchange = (
-        _integer(fields, "seq"),
-        _number(fields, "at_ms"),
-        _integer(fields, "exchange"),
-    )
-    match text_at(fields, "entry"):
-        case "RequestSent":
-            return RequestSent(
-                seq,
-                at_ms,
-                exchange,
-                Purpose(_text(fields, "purpose")),
-                _text(fields, "method"),
-                _text(fields, "url"),
-                _headers(fields),
-                _bytes(fields, "body"),
-                _endpoint(fields),
-            )
-        case "ResponseStarted":
-            connect_ms = at(fields, "connect_ms")
-            return ResponseStarted(
-                seq,
-                at_ms,
-                exchange,
-                _integer(fields, "status"),
-                _text(fields, "http_version"),
-                _headers(fields),
-                None if connect_ms is None else _number(fields, "connect_ms"),
-            )
-        case "FrameReceived":
-            channel = Channel(_text(fields, "channel"))
-            return FrameReceived(seq, at_ms, exchange, channel, _bytes(fields, "raw"))
-        case "PushReceived":
-            return PushReceived(
-                seq,
-                at_ms,
-                exchange,
-                _text(fields, "method"),
-                _text(fields, "url"),
-                _headers(fields),
-                _bytes(fields, "body"),
-                PushVerdict(_text(fields, "verdict")),
-                None if at(fields, "status") is None else _integer(fields, "status"),
-                _endpoint(fields),
-            )
-        case "ResponseEnded":
-            return ResponseEnded(seq, at_ms, exchange)
-        case "Failed":
-            kind = FailureKind(_text(fields, "kind"))
-            return Failed(seq, at_ms, exchange, kind, _text(fields, "message"))
-        case other:
-            raise ValueError(f"no entry is called {other!r}")
+    make, readers = _DECODERS[text_at(fields, "entry") or ""]
+    return make(**{name: read(fields, name) for name, read in readers.items()})
 
 
 def _text(fields: Json, name: str) -> str:
@@ -196,15 +146,52 @@ def _bytes(fields: Json, name: str) -> bytes:
     return _text(fields, name).encode() if encoded is None else base64.b64decode(encoded)
 
 
-def _headers(fields: Json) -> Headers:
+def _headers(fields: Json, name: str) -> Headers:
     headers: list[tuple[str, str]] = []
-    for pair in list_at(fields, "headers"):
+    for pair in list_at(fields, name):
         match pair:
             case [str(name), str(value)]:
                 headers.append((name, value))
             case _:
-                raise TypeError("headers")
+                raise TypeError(name)
     return tuple(headers)
+
+
+def _optional(read: Callable[[Json, str], object]) -> Callable[[Json, str], object]:
+    return lambda fields, name: None if at(fields, name) is None else read(fields, name)
+
+
+def _enum(kind: type[StrEnum]) -> Callable[[Json, str], object]:
+    return lambda fields, name: kind(_text(fields, name))
+
+
+# How each field is read; one that is named twice means another thing in each entry.
+_READERS: Mapping[str, Callable[[Json, str], object]] = {
+    **dict.fromkeys(("seq", "exchange", "ResponseStarted.status"), _integer),
+    **dict.fromkeys(("method", "url", "http_version", "message"), _text),
+    **dict.fromkeys(("body", "raw"), _bytes),
+    "at_ms": _number,
+    "connect_ms": _optional(_number),
+    "PushReceived.status": _optional(_integer),
+    "headers": _headers,
+    "endpoint": _endpoint,
+    "purpose": _enum(Purpose),
+    "channel": _enum(Channel),
+    "verdict": _enum(PushVerdict),
+    "kind": _enum(FailureKind),
+}
+_DECODERS: Mapping[
+    str, tuple[Callable[..., Entry], Mapping[str, Callable[[Json, str], object]]]
+] = {
+    kind.__name__: (
+        kind,
+        {
+            field.name: _READERS.get(f"{kind.__name__}.{field.name}") or _READERS[field.name]
+            for field in dataclasses.fields(kind)
+        },
+    )
+    for kind in get_args(Entry)
+}
 
 
 FORMAT = 1
@@ -311,7 +298,7 @@ def cut_off(entries: Iterable[Entry]) -> Iterator[Failed]:
         match last:
             case RequestSent():
                 running[last.exchange] = None
-            case Ended() | Failed() | PushReceived():
+            case ResponseEnded() | Failed() | PushReceived():
                 running.pop(last.exchange, None)
             case _:
                 pass

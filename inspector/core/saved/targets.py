@@ -240,7 +240,6 @@ def _without(values: Mapping[str, T], key: str) -> dict[str, T]:
     return {name: value for name, value in values.items() if name != key}
 
 
-_VARIABLE_NAME = re.compile(r"\$\{\w+\}")
 _PUBLIC = re.compile(r"(x-)?a2a-(context-id|version|extensions)", re.IGNORECASE)
 
 
@@ -249,14 +248,18 @@ def encode_turn(turn: Turn) -> Json:
     if turn.raw is not None:
         # JSON has no bytes: a body that is not UTF-8 is kept as near as it can be
         return {"raw": turn.raw.decode(errors="replace"), "follow": turn.follow.value}
-    headers = [[name, value] for name, value in turn.headers if _is_kept(name, value)]
+    headers: list[Json] = [
+        [name, value]
+        for name, value in turn.headers
+        if _VARIABLE.search(value) or _PUBLIC.fullmatch(name)
+    ]
     fields: dict[str, Json] = {
         "text": turn.text,
         "slots": dict(turn.slots),
         "slot_shapes": [shape.value for shape in turn.slot_shapes] if turn.slots else [],
         "metadata": dict(turn.metadata),
         "parts": [DEFAULT.write_part(part) for part in turn.parts],
-        "headers": [list[Json](header) for header in headers],
+        "headers": headers,
         "accepted_output_modes": list(turn.accepted_output_modes),
         "also": [way.value for way in sorted(turn.also)],
     }
@@ -290,15 +293,6 @@ def decode_turn(kept: Json, follow: FollowMode = FollowMode.BLOCKING) -> Turn:
         also=frozenset(way for way in Also if way.value in list_at(kept, "also")),
         headers=tuple(_header(pair) for pair in list_at(kept, "headers")),
     )
-
-
-def with_slots(turn: Turn, slots: Mapping[str, Json]) -> Turn:
-    """Return `turn` with `slots` added, which win over its own."""
-    return replace(turn, slots={**turn.slots, **slots})
-
-
-def _is_kept(name: str, value: str) -> bool:
-    return bool(_VARIABLE_NAME.search(value) or _PUBLIC.fullmatch(name))
 
 
 def _header(pair: Json) -> tuple[str, str]:
