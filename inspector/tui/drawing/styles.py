@@ -10,8 +10,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from inspector.tui.drawing.safe_text import safe_line
-from inspector.views.data import SlotChange
+from inspector.views.text import plain_line
 from inspector.wire.states import parse_state
 
 PLAIN = ""
@@ -29,7 +28,7 @@ class Symbols:
     """One set of signs. `states` is keyed by the spelling of A2A 0.3."""
 
     states: dict[str, str]
-    changes: dict[SlotChange, str]
+    changes: dict[str, str]
     unknown: str
     final: str
     artifact: str
@@ -52,10 +51,10 @@ UNICODE = Symbols(
         "rejected": "R",
     },
     changes={
-        SlotChange.SAME: " ",
-        SlotChange.ADDED: "+",
-        SlotChange.CHANGED: "~",
-        SlotChange.CLEARED: "\N{MINUS SIGN}",
+        "same": " ",
+        "added": "+",
+        "changed": "~",
+        "cleared": "\N{MINUS SIGN}",
     },
     unknown="?",
     final="■",
@@ -79,10 +78,10 @@ ASCII = Symbols(
         "rejected": "R",
     },
     changes={
-        SlotChange.SAME: " ",
-        SlotChange.ADDED: "+",
-        SlotChange.CHANGED: "~",
-        SlotChange.CLEARED: "-",
+        "same": " ",
+        "added": "+",
+        "changed": "~",
+        "cleared": "-",
     },
     unknown="?",
     final="#",
@@ -108,7 +107,7 @@ _INKS = {
 
 def state_name(state: str) -> str:
     """Return the 0.3 spelling of `state`, whichever version spelt it; a foreign one as it is."""
-    return parse_state(state) or safe_line(state)
+    return parse_state(state) or plain_line(state)
 
 
 def state_ink(state: str) -> str:
