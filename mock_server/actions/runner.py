@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
-from mock_server.actions.webhook import ActionCall
+from mock_server.actions.webhook import ActionCall, failed
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.expressions import holds
 from mock_server.dialogue.outside import (
@@ -68,20 +68,16 @@ def run_stub(
     stub = stubs.by_action.get(name)
     if stub is None:
         is_failure = stubs.unstubbed is UnstubbedActions.FAIL
-        yield _failed(name, "it has no stub") if is_failure else ActionResult()
+        yield failed(name, "it has no stub") if is_failure else ActionResult()
         return
     branch = next((b for b in stub.branches if _holds(b, state)), StubBranch())
     yield from _paused(branch.delay_seconds)
     yield from _streamed(branch)
     if branch.fails:
-        yield _failed(name, "its stub says so")
+        yield failed(name, "its stub says so")
         return
     spoken = (Utterance("".join(branch.stream)),) if branch.stream else ()
     yield ActionResult(slots=branch.slots, utterances=(*spoken, *branch.utterances))
-
-
-def _failed(name: str, reason: str) -> ActionResult:
-    return ActionResult(failure={"action": name}, warnings=(f"action {name!r} failed: {reason}",))
 
 
 def _streamed(branch: StubBranch) -> Iterator[Progress]:

@@ -88,12 +88,8 @@ def _fields(event: Event) -> dict[str, Json] | None:
             return {"event": NAMES[type(event)]}
         case UserUttered(text=text, metadata=metadata):
             message = _message(text, dict(metadata))
-            return {
-                "event": "user",
-                "text": text,
-                "parse_data": message,
-                "metadata": dict(metadata),
-            }
+            said = {"event": "user", "text": text, "parse_data": message}
+            return {**said, "metadata": dict(metadata)}
         case BotUttered(text=text, buttons=buttons, custom=custom, image=image):
             extra: Json = {"buttons": encode_buttons(buttons), "custom": custom, "image": image}
             return {"event": "bot", "text": text, "data": extra}
@@ -106,11 +102,8 @@ def _fields(event: Event) -> dict[str, Json] | None:
         case FlowStarted(flow_id=flow_id):
             return {"event": "flow_started", "flow_id": flow_id}
         case FlowCompleted() | FlowCancelled() | FlowInterrupted() | FlowResumed():
-            return {
-                "event": NAMES[type(event)],
-                "flow_id": event.flow_id,
-                "step_id": event.step_id,
-            }
+            where = {"flow_id": event.flow_id, "step_id": event.step_id}
+            return {"event": NAMES[type(event)], **where}
         case _:
             return None
 
@@ -207,58 +200,40 @@ def read_reply(name: str, assistant: Assistant, reply: Json) -> ActionResult | N
         events = [{"event": "slot", "name": key, "value": value} for key, value in events.items()]
     if not isinstance(events, list) or not isinstance(responses, list):
         return None
-    outcome = _Outcome(name, assistant)
+    slots: list[tuple[str, Json]] = []
+    utterances = [*_utterances(responses)]
+    warnings: list[str] = []
     for event in events:
-        outcome.take_event(event)
-    utterances = tuple(_utterances(responses))
-    return ActionResult(
-        tuple(outcome.slots), (*utterances, *outcome.utterances), None, tuple(outcome.warnings)
-    )
-
-
-class _Outcome:
-    """What the events of one reply come to, while they are read."""
-
-    def __init__(self, name: str, assistant: Assistant) -> None:
-        self.slots: list[tuple[str, Json]] = []
-        self.utterances: list[Utterance] = []
-        self.warnings: list[str] = []
-        self._name = name
-        self._assistant = assistant
-
-    def take_event(self, event: Json) -> None:
         fields: Mapping[str, Json] = event if isinstance(event, dict) else {}
         match fields.get("event"), fields.get("name"):
             case "slot", str(slot):
-                self.slots.append((slot, fields.get("value")))
+                slots.append((slot, fields.get("value")))
             case "reset_slots", _:
-                known = self._assistant.slots.values()
-                self.slots += ((s.name, s.initial_value) for s in known if not s.is_builtin)
+                known = assistant.slots.values()
+                slots += ((s.name, s.initial_value) for s in known if not s.is_builtin)
             case "bot", _:
                 extra = fields.get("data")
-                self.utterances += _utterances([{**(extra if isinstance(extra, dict) else {}),
-                                                 "text": fields.get("text")}])  # fmt: skip
+                said = {**(extra if isinstance(extra, dict) else {}), "text": fields.get("text")}
+                utterances += _utterances([said])
             case str(kind), _ if kind in SILENT_EVENTS:
                 pass
             case kind, _:
-                self.warnings.append(f"action {self._name!r} sent event {kind!r}: it is ignored")
+                warnings.append(f"action {name!r} sent event {kind!r}: it is ignored")
+    return ActionResult(tuple(slots), tuple(utterances), None, tuple(warnings))
 
 
 def _utterances(responses: Iterable[Json]) -> Iterator[Utterance]:
     for response in responses:
         if isinstance(response, dict):
-            yield _utterance(response)
-
-
-def _utterance(response: Mapping[str, Json]) -> Utterance:
-    return Utterance(
-        text=_text(response, "text") or "",
-        buttons=tuple(_read_buttons(response.get("buttons"))),
-        response=_text(response, "response") or _text(response, "template"),
-        arguments={key: value for key, value in response.items() if key not in UTTERANCE_KEYS},
-        image=_text(response, "image"),
-        custom=response.get("custom") or None,
-    )
+            arguments = {key: said for key, said in response.items() if key not in UTTERANCE_KEYS}
+            yield Utterance(
+                text=_text(response, "text") or "",
+                buttons=tuple(_read_buttons(response.get("buttons"))),
+                response=_text(response, "response") or _text(response, "template"),
+                arguments=arguments,
+                image=_text(response, "image"),
+                custom=response.get("custom") or None,
+            )
 
 
 def _text(fields: Mapping[str, Json], key: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Responses of the domain: choose a variation, fill in its values, say it."""
+"""Actions of a flow: responses, custom and default actions, MCP tools (flows.md §4.2, §5, §9)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from mock_server.dialogue.state import (
     asked_slot,
     is_root,
     roots,
+    texts_in,
 )
 from mock_server.dialogue.turn import (
     Requesting,
@@ -58,16 +59,9 @@ def choose(
     """
     if len(variations) == 1 and variations[0].condition is None and variations[0].channel is None:
         return variations[0]
-    eligible = [
-        variation
-        for variation in variations
-        if variation.channel in (None, CHANNEL) and _holds(variation.condition, document, faults)
-    ]
-    return min(eligible, key=_class_of, default=None)
-
-
-def _class_of(variation: Variation) -> tuple[bool, bool]:
-    return (variation.channel is None, variation.condition is None)
+    spoken = (v for v in variations if v.channel in (None, CHANNEL))
+    eligible = [v for v in spoken if _holds(v.condition, document, faults)]
+    return min(eligible, key=lambda v: (v.channel is None, v.condition is None), default=None)
 
 
 def _holds(condition: str | None, document: Document, faults: list[str]) -> bool:
@@ -95,13 +89,8 @@ def say(
         text = variation.translations.get(language, text)
         buttons = variation.translated_buttons.get(language, buttons)
     if buttons:
-        buttons = tuple(
-            Button(
-                fill_in(button.title, document, arguments),
-                fill_in(button.payload, document, arguments),
-            )
-            for button in buttons
-        )
+        texts = ((button.title, button.payload) for button in buttons)
+        buttons = tuple(Button(*[fill_in(t, document, arguments) for t in text]) for text in texts)
     if custom is not None:
         custom = _fill_all(custom, lambda text: fill_in(text, document, arguments))
     image = fill_in(variation.image, document, arguments) if variation.image else None
@@ -196,14 +185,8 @@ def _say(turn: RunningTurn, utterance: Utterance) -> None:
     if utterance.response:
         utter(turn, utterance.response, utterance.arguments)
     else:
-        turn.emit(
-            BotUttered(
-                text=utterance.text,
-                buttons=utterance.buttons,
-                image=utterance.image,
-                custom=utterance.custom,
-            )
-        )
+        said = utterance
+        turn.emit(BotUttered(said.text, said.buttons, None, said.image, said.custom))
 
 
 def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
@@ -221,10 +204,8 @@ def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
 
 
 def _branch(turn: RunningTurn, step: ToolStep) -> ToolBranch | None:
-    for branch in turn.assistant.tools.get(step.tool, ()):
-        if branch.when is None or turn.holds(branch.when):
-            return branch
-    return None
+    branches = turn.assistant.tools.get(step.tool, ())
+    return next((b for b in branches if b.when is None or turn.holds(b.when)), None)
 
 
 def _fill_slots(turn: RunningTurn, step: ToolStep, result: Json) -> None:
@@ -274,24 +255,19 @@ def _rejections(frame: Frame) -> list[tuple[str, str]]:
 def _cancel_flow(turn: RunningTurn) -> None:
     """Cancel the frames that the pattern was pushed for; the flow they interrupted asks again."""
     context = turn.top.context
-    doomed = tuple(f for f in turn.stack if f.id in _names(context, "canceled_frames"))
+    doomed = tuple(f for f in turn.stack if f.id in texts_in(context, "canceled_frames"))
     if not doomed:
         return
     is_interrupting = doomed[0].type is FrameType.INTERRUPT
     is_topmost = active_frame(turn.stack) in doomed
-    cancel_frames(turn, doomed, _names(context, "kept_slots"))
+    cancel_frames(turn, doomed, texts_in(context, "kept_slots"))
     if is_interrupting and is_topmost and roots(turn.stack):
         ask_to_continue(turn, len(turn.stack) - 1)
 
 
-def _names(context: Mapping[str, Json], field: str) -> list[str]:
-    listed = context.get(field)
-    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
-
-
 def _clarify_flows(turn: RunningTurn) -> None:
     frame = turn.top
-    options = ", ".join(_names(frame.context, "names"))
+    options = ", ".join(texts_in(frame.context, "names"))
     context = {**frame.context, "clarification_options": options}
     turn.emit(FrameMoved(frame.id, frame.step_id, context))
 
@@ -314,10 +290,6 @@ def _cancel_interrupted_flows(turn: RunningTurn) -> None:
     cancel_frames(turn, turn.stack[first:-1])
 
 
-def _clean_stack(turn: RunningTurn) -> None:
-    cancel_frames(turn, turn.stack[:-1])
-
-
 def _repeat_bot_messages(turn: RunningTurn) -> None:
     """Say again what was said last, less the question that is asked again anyway."""
     asking = turn.stack[-2] if len(turn.stack) > 1 else None
@@ -325,22 +297,6 @@ def _repeat_bot_messages(turn: RunningTurn) -> None:
     for uttered in turn.state.previously_uttered[-MAX_REPEATED:]:
         if asked is None or uttered.response != asked:
             turn.emit(uttered)
-
-
-def _restart(turn: RunningTurn) -> None:
-    turn.emit(Restarted())
-
-
-def _trigger_search(turn: RunningTurn) -> None:
-    utter(turn, "utter_no_knowledge_base")
-
-
-def _trigger_chitchat(turn: RunningTurn) -> None:
-    utter(turn, "utter_cannot_handle")
-
-
-def _nothing(_turn: RunningTurn) -> None:
-    pass
 
 
 DEFAULT_ACTIONS: Mapping[str, Callable[[RunningTurn], None]] = MappingProxyType(
@@ -351,15 +307,15 @@ DEFAULT_ACTIONS: Mapping[str, Callable[[RunningTurn], None]] = MappingProxyType(
         "action_clarify_flows": _clarify_flows,
         "action_continue_interrupted_flow": _continue_interrupted_flow,
         "action_cancel_interrupted_flows": _cancel_interrupted_flows,
-        "action_clean_stack": _clean_stack,
+        "action_clean_stack": lambda turn: cancel_frames(turn, turn.stack[:-1]),
         "action_repeat_bot_messages": _repeat_bot_messages,
         "action_session_start": begin_session,
-        "action_restart": _restart,
-        "action_trigger_search": _trigger_search,
-        "action_trigger_chitchat": _trigger_chitchat,
+        "action_restart": lambda turn: turn.emit(Restarted()),
+        "action_trigger_search": lambda turn: utter(turn, "utter_no_knowledge_base"),
+        "action_trigger_chitchat": lambda turn: utter(turn, "utter_cannot_handle"),
         # Voice, metrics and coexistence have no counterpart in a text conversation over A2A.
-        "action_hangup": _nothing,
-        "action_handoff_metric": _nothing,
-        "action_reset_routing": _nothing,
+        "action_hangup": lambda _: None,
+        "action_handoff_metric": lambda _: None,
+        "action_reset_routing": lambda _: None,
     }
 )

@@ -210,14 +210,18 @@ def clean_up(
     # What starts depends on what is cancelled, and what may be set on what starts.
     for command in sorted(considered, key=_phase) if len(considered) > 1 else considered:
         match command:
+            case CancelFlow() if active_frame(state.stack) is None:
+                plan.drop(command, "there is no flow to cancel")
             case CancelFlow():
-                _cancel(situation, plan, command)
+                plan.is_cancelled = True
             case StartFlow():
                 _start(situation, plan, command)
             case SetSlot():
                 fill(situation, plan, command)
+            case ContinueAgent() if waiting_agent(state.stack) is None:
+                plan.drop(command, "no sub agent waits for the user")
             case ContinueAgent():
-                _continue(situation, plan, command)
+                plan.continues_agent = True
             case RestartAgent():
                 _restart_agent(situation, plan, command)
             case Noop():
@@ -230,13 +234,7 @@ def clean_up(
 
 
 def _phase(command: Command) -> int:
-    match command:
-        case CancelFlow():
-            return 0
-        case StartFlow():
-            return 1
-        case _:
-            return 2
+    return 0 if isinstance(command, CancelFlow) else 1 if isinstance(command, StartFlow) else 2
 
 
 def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> Sequence[Command]:
@@ -301,20 +299,6 @@ def _is_option(situation: Situation, flow_id: str) -> bool:
 def _is_interrupting(situation: Situation) -> bool:
     group = active_group(situation.stack)
     return bool(group) and group[0].type is FrameType.INTERRUPT
-
-
-def _cancel(situation: Situation, plan: Plan, command: CancelFlow) -> None:
-    if active_frame(situation.stack) is None:
-        plan.drop(command, "there is no flow to cancel")
-    else:
-        plan.is_cancelled = True
-
-
-def _continue(situation: Situation, plan: Plan, command: ContinueAgent) -> None:
-    if waiting_agent(situation.stack) is None:
-        plan.drop(command, "no sub agent waits for the user")
-    else:
-        plan.continues_agent = True
 
 
 def _restart_agent(situation: Situation, plan: Plan, command: RestartAgent) -> None:

@@ -270,7 +270,8 @@ def parse_set_slots(source: str) -> tuple[SetSlot, ...]:
         raise CommandSyntaxError(source, f"at most {MAX_PAIRS} pairs")
     if not all(pairs):
         raise CommandSyntaxError(source, "pairs name=value, without parentheses and commas in them")
-    return tuple(_set_slot(pair[1].strip(), pair[2]) for pair in pairs if pair)
+    named = [(pair[1].strip(), value_of(pair[2])) for pair in pairs if pair]
+    return tuple(SetSlot(name, value, is_direct=True) for name, value in named)
 
 
 def is_set_slots(source: str) -> bool:
@@ -278,17 +279,18 @@ def is_set_slots(source: str) -> bool:
 
 
 def _set_slots_of_json(source: str, body: str) -> tuple[SetSlot, ...]:
-    try:
-        values: Json = json.loads(body)
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict):
+    values = _json_object(body)
+    if values is None:
         raise CommandSyntaxError(source, "a JSON object behind SetSlots")
     return tuple(SetSlot(name, value, is_direct=True) for name, value in values.items())
 
 
-def _set_slot(name: str, value: str) -> SetSlot:
-    return SetSlot(name, value_of(value), is_direct=True)
+def _json_object(text: str) -> dict[str, Json] | None:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _one(make: Callable[[str], Command]) -> Callable[[Arguments], Command | None]:
@@ -406,13 +408,6 @@ def by_intent(
 
 def _entity_slots(entities: str | None, assistant: Assistant) -> tuple[SetSlot, ...]:
     """Entities fill the slots of their name."""
-    try:
-        values: Json = json.loads(entities) if entities else {}
-    except (ValueError, RecursionError):
-        return ()
-    named = values if isinstance(values, dict) else {}
-    return tuple(
-        SetSlot(name, value, is_direct=True)
-        for name, value in named.items()
-        if name in assistant.slots
-    )
+    named = _json_object(entities) if entities else None
+    known = [(name, value) for name, value in (named or {}).items() if name in assistant.slots]
+    return tuple(SetSlot(name, value, is_direct=True) for name, value in known)

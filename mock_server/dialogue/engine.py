@@ -219,15 +219,13 @@ def _follow_assistant(turn: RunningTurn) -> None:
         for name, value in turn.assistant.initial_slots.items():
             if name not in turn.state.slots:
                 turn.emit(SlotSet(name, value, SlotSource.INITIAL))
-    stale = next(filter(turn.is_stale, turn.stack), None)
-    while stale:
+    while stale := next(filter(turn.is_stale, turn.stack), None):
         flow = turn.assistant.flows.get(stale.flow_id)
         target = moved_step(flow, stale.step_id) if flow else None
         if target:
             turn.emit(FrameMoved(stale.id, target))
         else:
             _leave_stale(turn, stale)
-        stale = next(filter(turn.is_stale, turn.stack), None)
 
 
 def _leave_stale(turn: RunningTurn, stale: Frame) -> None:

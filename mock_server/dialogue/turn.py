@@ -1,4 +1,8 @@
-"""A running turn, and how flows begin, end, stop and go on in it (flows.md §5)."""
+"""A running turn: how flows begin, ask and end in it, and scripted sub agents (flows.md §5, §9).
+
+The script of a sub agent is a pattern of its own that a flow calls. It keeps the conversation until
+it completes, fails, or its caller's `exit_if` holds; a digression interrupts it like any question.
+"""
 
 from collections import deque
 from collections.abc import Container, Generator, Iterable, Mapping
@@ -23,6 +27,7 @@ from mock_server.dialogue.model import (
 )
 from mock_server.dialogue.outside import ActionResult, Outcome
 from mock_server.dialogue.state import (
+    ASKING,
     COLLECT_PATTERN,
     VALIDATE_PATTERN,
     ActionExecuted,
@@ -56,6 +61,7 @@ from mock_server.dialogue.state import (
     index_of,
     is_root,
     roots,
+    texts_in,
 )
 from mock_server.errors import ConditionError, TemplateFailed
 
@@ -329,13 +335,10 @@ def fail(turn: RunningTurn, info: dict[str, Json], error_type: str = DEFAULT_ERR
 
 def _owner_of_top(stack: Stack) -> Frame:
     """The frame that the topmost one works for: the flow that asks, or itself."""
-    return next((frame for frame in reversed(stack) if not _works_for_another(frame)), stack[0])
-
-
-def _works_for_another(frame: Frame) -> bool:
-    return frame.flow_id in (COLLECT_PATTERN, VALIDATE_PATTERN) or frame.flow_id.startswith(
-        AGENT_PREFIX
-    )
+    for frame in reversed(stack):
+        if frame.flow_id not in ASKING and not frame.flow_id.startswith(AGENT_PREFIX):
+            return frame
+    return stack[0]
 
 
 def collect(turn: RunningTurn, step: CollectStep) -> None:
@@ -345,15 +348,17 @@ def collect(turn: RunningTurn, step: CollectStep) -> None:
     """
     slot = turn.assistant.slots[step.slot]
     value = turn.state.slots[step.slot]
+    is_checked = step.rejections or f"validate_{step.slot}" in turn.assistant.actions
+    has_prompt = any(_prompts(turn.assistant, step))
     if step.ask_before_filling and value is not None:
         turn.emit(SlotSet(step.slot, None, SlotSource.RESET))
         value = None
-    elif value is None and slot.initial_value is not None and not _prompt(turn.assistant, step):
+    elif value is None and slot.initial_value is not None and not has_prompt:
         value = slot.initial_value
         turn.emit(SlotSet(step.slot, value, SlotSource.INITIAL))
-    if value is not None and not _is_checked(turn.assistant, step):
+    if value is not None and not is_checked:
         go_on(turn, turn.top, step.next)
-    elif value is None and not _prompt(turn.assistant, step):
+    elif value is None and not has_prompt:
         fail(turn, {"slot": step.slot, "flow": turn.top.flow_id})
     else:
         ask(turn, step)
@@ -361,10 +366,11 @@ def collect(turn: RunningTurn, step: CollectStep) -> None:
 
 def ask(turn: RunningTurn, step: CollectStep, index: int | None = None) -> None:
     """Push the question of `step`, or put it at `index` of the stack."""
+    response, action = _prompts(turn.assistant, step)
     context: dict[str, Json] = {
         "collect": step.slot,
-        "utter": _response(turn.assistant, step),
-        "collect_action": _asking_action(turn.assistant, step.slot),
+        "utter": response,
+        "collect_action": action,
         "rejections": _as_json(step.rejections),
     }
     turn.push(COLLECT_PATTERN, context=context, index=index)
@@ -373,31 +379,24 @@ def ask(turn: RunningTurn, step: CollectStep, index: int | None = None) -> None:
 def validate(turn: RunningTurn, slot: Slot, validation: SlotValidation) -> None:
     """Push the check of a value that `slot` was just given."""
     refill = validation.refill_utter or f"utter_ask_{slot.name}"
+    responses, actions = turn.assistant.responses, turn.assistant.actions
     context: dict[str, Json] = {
         "validate": slot.name,
-        "refill_utter": refill if refill in turn.assistant.responses else None,
-        "refill_action": _asking_action(turn.assistant, slot.name),
+        "refill_utter": _if_known(refill, responses),
+        "refill_action": _if_known(f"action_ask_{slot.name}", actions),
         "rejections": _as_json(validation.rejections),
     }
     turn.push(VALIDATE_PATTERN, context=context)
 
 
-def _is_checked(assistant: Assistant, step: CollectStep) -> bool:
-    return bool(step.rejections) or f"validate_{step.slot}" in assistant.actions
+def _prompts(assistant: Assistant, step: CollectStep) -> tuple[str | None, str | None]:
+    """The response and the custom action that ask for the slot of `step`, if there are."""
+    response = _if_known(step.utter or f"utter_ask_{step.slot}", assistant.responses)
+    return response, _if_known(f"action_ask_{step.slot}", assistant.actions)
 
 
-def _prompt(assistant: Assistant, step: CollectStep) -> str | None:
-    return _response(assistant, step) or _asking_action(assistant, step.slot)
-
-
-def _response(assistant: Assistant, step: CollectStep) -> str | None:
-    name = step.utter or f"utter_ask_{step.slot}"
-    return name if name in assistant.responses else None
-
-
-def _asking_action(assistant: Assistant, slot: str) -> str | None:
-    name = f"action_ask_{slot}"
-    return name if name in assistant.actions else None
+def _if_known(name: str, names: Container[str]) -> str | None:
+    return name if name in names else None
 
 
 def _as_json(rejections: Iterable[Rejection]) -> list[Json]:
@@ -542,12 +541,5 @@ def take_turn(turn: RunningTurn, frame: Frame, step: AgentTurnStep) -> None:
 
 def _may_exit(turn: RunningTurn, frame: Frame) -> bool:
     """Whether all of the caller's `exit_if` hold; without any, the script alone decides."""
-    conditions = _conditions(frame.context.get("exit_if"))
-    for condition in conditions:
-        if not turn.holds(condition):
-            return False
-    return bool(conditions)
-
-
-def _conditions(listed: Json) -> list[str]:
-    return [c for c in listed if isinstance(c, str)] if isinstance(listed, list) else []
+    conditions = texts_in(frame.context, "exit_if")
+    return bool(conditions) and all(map(turn.holds, conditions))

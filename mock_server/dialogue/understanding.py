@@ -113,9 +113,8 @@ def numbers_in(text: str) -> tuple[float, ...]:
 def free_text(text: str) -> str:
     """`text` without a lead-in such as "it's" and "my name is"."""
     stripped = text.strip()
-    rest = (
-        lexicon.LEAD_IN.sub("", stripped, count=1) if lexicon.LEAD_IN.match(stripped) else stripped
-    )
+    match = lexicon.LEAD_IN.match(stripped)
+    rest = stripped[match.end() :] if match else stripped
     return lexicon.ONLY_OPENERS.sub("", rest, count=1).strip().rstrip(".!") or stripped
 
 
@@ -223,9 +222,8 @@ def _corrected_value(slot: Slot, text: str, *, takes_text: bool) -> Json:
 
 def _corrected_text(text: str) -> str | None:
     """The words behind the cue and a lead-in such as "the handle is"; None if none are left."""
-    rest = lexicon.CORRECTION_TAIL.sub(
-        "", lexicon.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
-    )
+    rest = lexicon.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
+    rest = lexicon.CORRECTION_TAIL.sub("", rest)
     value = free_text(rest).strip(" .,!")
     is_cue_only = lexicon.normalized(value) in {"", "no", "wait", "sorry", "actually"}
     return None if is_cue_only else value
@@ -571,23 +569,21 @@ def by_rules(message: MessageInContext) -> RuleResult:
 
 
 def _by_rule(rule: UnderstandRule, text: str, plain: str) -> RuleResult:
+    groups: dict[str, str] = {}
     if rule.match is not None:
         match = re.search(rule.match, text)
         if match is None:
             return (), ""
         groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
-        filled = (fill_command(command, groups) for command in rule.commands)
-        return tuple(c for c in filled if c is not None), f"{match[0]!r} matches"
-    like = process.extractOne(
-        plain,
-        rule.plain_examples,
-        scorer=fuzz.ratio,
-        score_cutoff=100 * rule.threshold,
-    )
-    if like is None:
-        return (), ""
-    filled = (fill_command(command, {}) for command in rule.commands)
-    return tuple(c for c in filled if c is not None), f"like {like[0]!r} by {like[1]:.0f} %"
+        reason = f"{match[0]!r} matches"
+    else:
+        least, examples = 100 * rule.threshold, rule.plain_examples
+        like = process.extractOne(plain, examples, scorer=fuzz.ratio, score_cutoff=least)
+        if like is None:
+            return (), ""
+        reason = f"like {like[0]!r} by {like[1]:.0f} %"
+    filled = (fill_command(command, groups) for command in rule.commands)
+    return tuple(c for c in filled if c is not None), reason
 
 
 Rule: TypeAlias = Callable[[MessageInContext], RuleResult]

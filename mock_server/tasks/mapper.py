@@ -31,16 +31,16 @@ from mock_server.dialogue.state import (
     Frame,
     FrameInserted,
     FramePushed,
+    asking_frame,
 )
+from mock_server.dialogue.turn import DEFAULT_ERROR, ERROR_PATTERN
 from mock_server.records import record
 from mock_server.tasks.task import DataPart, Part, TaskState, TextPart
 
 CANNOT_HANDLE = "pattern_cannot_handle"
-INTERNAL_ERROR = "pattern_internal_error"
 CANCEL_FLOW = "pattern_cancel_flow"
 COMPLETED = "pattern_completed"
 DEFAULT_REASON = "cannot_handle_default"
-DEFAULT_ERROR = "rasa_internal_error_default"
 REPAIR_PATTERNS = frozenset(
     {
         COMPLETED,
@@ -53,8 +53,6 @@ REPAIR_PATTERNS = frozenset(
         "pattern_session_start",
     }
 )
-# These ask on behalf of the frame below them, whose question it is.
-ASKING_PATTERNS = frozenset({"pattern_collect_information", "pattern_validate_slot"})
 
 
 @record
@@ -106,18 +104,10 @@ def _pushed(turn: TurnOutcome) -> list[Frame]:
     return [event.frame for event in turn.events if isinstance(event, (FramePushed, FrameInserted))]
 
 
-def _is_unauthorized(turn: TurnOutcome) -> bool:
-    return not turn.is_authorized
-
-
 def _is_rejected(turn: TurnOutcome) -> bool:
     if activated(turn, CANNOT_HANDLE) is None:
         return False
     return turn.rejected_scope is RejectedScope.ALWAYS or not _has_user_flow(turn)
-
-
-def _has_failed(turn: TurnOutcome) -> bool:
-    return activated(turn, INTERNAL_ERROR) is not None
 
 
 def _is_canceled(turn: TurnOutcome) -> bool:
@@ -129,38 +119,22 @@ def _has_finished(turn: TurnOutcome) -> bool:
 
 
 def _offers_more(turn: TurnOutcome) -> bool:
-    return (
-        _is_open(turn, COMPLETED)
-        and not _has_user_flow(turn)
-        and turn.offers_repair
-        and turn.is_waiting
-        and not _completed_user_flow(turn)
-    )
+    offers = turn.offers_repair and turn.is_waiting
+    return offers and _is_past_completion(turn) and not _completed_user_flow(turn)
 
 
 def _is_past_completion(turn: TurnOutcome) -> bool:
-    return _is_open(turn, COMPLETED) and not _has_user_flow(turn)
+    is_open = any(frame.flow_id == COMPLETED for frame in turn.stack)
+    return is_open and not _has_user_flow(turn)
 
 
 def _waits_in_hidden_repair(turn: TurnOutcome) -> bool:
     if turn.offers_repair or not turn.is_waiting:
         return False
-    asking = next((f for f in reversed(turn.stack) if f.flow_id not in ASKING_PATTERNS), None)
+    asking = asking_frame(turn.stack)
     if asking is not None:
         return asking.flow_id in REPAIR_PATTERNS
     return any(frame.flow_id in REPAIR_PATTERNS for frame in (*turn.stack_before, *_pushed(turn)))
-
-
-def _is_waiting(turn: TurnOutcome) -> bool:
-    return turn.is_waiting
-
-
-def _always(turn: TurnOutcome) -> bool:
-    return True
-
-
-def _is_open(turn: TurnOutcome, pattern: str) -> bool:
-    return any(frame.flow_id == pattern for frame in turn.stack)
 
 
 def _has_user_flow(turn: TurnOutcome) -> bool:
@@ -177,16 +151,16 @@ def _completed_user_flow(turn: TurnOutcome) -> bool:
 
 
 RULES = (
-    Rule("STATE-1", TaskState.AUTH_REQUIRED, _is_unauthorized),
+    Rule("STATE-1", TaskState.AUTH_REQUIRED, lambda turn: not turn.is_authorized),
     Rule("STATE-2", TaskState.REJECTED, _is_rejected),
-    Rule("STATE-3", TaskState.FAILED, _has_failed),
+    Rule("STATE-3", TaskState.FAILED, lambda turn: activated(turn, ERROR_PATTERN) is not None),
     Rule("STATE-4", TaskState.CANCELED, _is_canceled),
     Rule("STATE-5", TaskState.COMPLETED, _has_finished),
     Rule("STATE-6", TaskState.INPUT_REQUIRED, _offers_more),
     Rule("STATE-7", TaskState.COMPLETED, _is_past_completion),
     Rule("STATE-7", TaskState.COMPLETED, _waits_in_hidden_repair),
-    Rule("STATE-8", TaskState.INPUT_REQUIRED, _is_waiting),
-    Rule("STATE-9", TaskState.WORKING, _always),
+    Rule("STATE-8", TaskState.INPUT_REQUIRED, lambda turn: turn.is_waiting),
+    Rule("STATE-9", TaskState.WORKING, lambda _: True),
 )
 
 
@@ -227,7 +201,7 @@ def status_parts(
         case TaskState.CANCELED:
             data["reason"] = reason.value
         case TaskState.FAILED:
-            data |= _failure(turn) if failure is None else _written(failure)
+            data |= _failure(turn, failure)
         case _:
             pass
     text = "\n\n".join(utterances(turn.events))
@@ -274,14 +248,12 @@ def _context(turn: TurnOutcome, pattern: str) -> Mapping[str, Json]:
     return frame.context if frame else {}
 
 
-def _failure(turn: TurnOutcome) -> dict[str, Json]:
-    context = _context(turn, INTERNAL_ERROR)
+def _failure(turn: TurnOutcome, failure: Failure | None) -> dict[str, Json]:
+    if failure is not None:
+        return {"error_type": failure.error_type, "error_info": dict(failure.info)}
+    context = _context(turn, ERROR_PATTERN)
     info = context.get("info")
     return {
         "error_type": context.get("error_type") or DEFAULT_ERROR,
         "error_info": info if isinstance(info, dict) else {},
     }
-
-
-def _written(failure: Failure) -> dict[str, Json]:
-    return {"error_type": failure.error_type, "error_info": dict(failure.info)}
