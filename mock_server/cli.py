@@ -7,10 +7,11 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
-from mock_server.command_parser import Commands, Parser, Version, add_command
 from mock_server.errors import OutputLost
+from mock_server.printing import complain, print_lines
 from mock_server.profiles import PROFILES, RASA
 
 EXIT_OK = 0
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lam
     try:
         status = _run(words, when_ready)
     except* OutputLost as group:
-        _complain(f"a2a-mock: {_first(group)}")
+        complain(f"a2a-mock: {_first(group)}")
         status = EXIT_USAGE
     except* BrokenPipeError:
         status = EXIT_UNREAD
@@ -47,7 +48,7 @@ def _run(words: list[str], when_ready: Callable[[], None]) -> int:
         # what is no text in the terminal's encoding would go out as lone surrogates
         if any("\ud800" <= character <= "\udfff" for character in word):
             encoding = sys.getfilesystemencoding()
-            _complain(
+            complain(
                 f"a2a-mock: argument {number}, {os.fsencode(word)!r}, is no text in {encoding}"
             )
             return EXIT_USAGE
@@ -57,7 +58,7 @@ def _run(words: list[str], when_ready: Callable[[], None]) -> int:
         arguments.paths, unread = unread, []
     if unread:
         told = f"unrecognized arguments: {' '.join(unread)}"
-        _complain(f"a2a-mock: {told}; see a2a-mock {arguments.command} --help")
+        complain(f"a2a-mock: {told}; see a2a-mock {arguments.command} --help")
         return EXIT_USAGE
     # To define the options takes a tenth of the time of --help, which needs none.
     from mock_server.options import options_of
@@ -77,10 +78,39 @@ def _first(group: BaseExceptionGroup[OutputLost]) -> OutputLost:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _complain(text: str) -> None:
-    from mock_server.printing import complain
+# argparse has no public name for what add_subparsers returns
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[reportPrivateUsage]
 
-    complain(text)
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Leave with what is wrong with the arguments, not below twenty lines of usage."""
+        complain(f"a2a-mock: {message}; see {self.prog} --help")
+        self.exit(EXIT_USAGE)
+
+
+def add_command(
+    commands: Commands, name: str, summary: str, *examples: str, description: str = ""
+) -> Parser:
+    """A command with its help; each example is a whole line that works as it stands."""
+    shown = ("example:" if len(examples) == 1 else "examples:", *(f"  {one}" for one in examples))
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description or f"{summary[0].upper()}{summary[1:]}.",
+        epilog="\n".join(shown),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+class Version(argparse.Action):
+    """Reads the version only when asked: importlib.metadata costs a directory scan."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print_lines(f"{parser.prog} {version('a2a-inspect')}")
+        parser.exit()
 
 
 def command_parser() -> Parser:

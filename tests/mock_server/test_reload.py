@@ -10,7 +10,7 @@ import pytest
 
 from mock_server.errors import Location, Problem, ProjectError
 from mock_server.project.load import Project, content_hash, load_project
-from mock_server.project.watch import Broken, Changes, Version, versions, watching
+from mock_server.reload import Broken, Changes, Version, versions, watching
 
 DOMAIN = """
 session_config: {start_session_after_expiry: false}
