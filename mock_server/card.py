@@ -43,7 +43,8 @@ def card_of(project: Project, url: str) -> dict[str, Json]:
 
 def placeholder(project: Project, url: str) -> dict[str, Json]:
     """The card as long as the project is not loaded (CARD-7)."""
-    return placeholder_card(_settings(project, url))
+    settings = replace(_settings(project, url), model_file=None, model_id=None)
+    return agent_card(Assistant(), settings)
 
 
 def _settings(project: Project, url: str) -> CardSettings:
@@ -76,11 +77,6 @@ def agent_card(assistant: Assistant, settings: CardSettings) -> dict[str, Json]:
         "url": settings.url,
         "version": _version(settings),
     }
-
-
-def placeholder_card(settings: CardSettings) -> dict[str, Json]:
-    """The card as long as no model is loaded (CARD-7)."""
-    return agent_card(Assistant(), replace(settings, model_file=None, model_id=None))
 
 
 def _version(settings: CardSettings) -> str:

@@ -201,12 +201,6 @@ async def _end(processes: Sequence[Process]) -> None:
             late.kill()
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    name: str
-    address: str
-
-
 def find_haproxy(program: Path | None = None) -> str:
     """Where HAProxy lies: at `program`, where that is given.
 
@@ -224,7 +218,7 @@ def configuration(routing: Routing, descriptor: int, replica_urls: Sequence[str]
     """What HAProxy reads: listen on the inherited `descriptor` and route to `replica_urls`."""
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     servers = [
-        _Server(f"replica-{number}", urlsplit(url).netloc)
+        {"name": f"replica-{number}", "address": urlsplit(url).netloc}
         for number, url in enumerate(replica_urls, start=1)
     ]
     return environment.from_string(TEMPLATE.read_text()).render(

@@ -1,7 +1,7 @@
 """The assertions of test cases: read from files, compared with a turn's events (flows.md §11)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import END, Json, LinkStep, coerce
@@ -58,6 +58,10 @@ from mock_server.project.nodes import (
 
 CLARIFICATION = "pattern_clarification"
 LISTEN = "action_listen"
+CHECKED = (
+    "flow_started", "flow_completed", "flow_cancelled", "pattern_clarification_contains",
+    "slot_was_set", "slot_was_not_set", "action_executed", "bot_uttered", "bot_did_not_utter",
+)  # fmt: skip
 JUDGED = ("generative_response_is_relevant", "generative_response_is_grounded")
 SAYING_KEYS = ("utter_name", "text_matches", "buttons")
 FLOW_STEP_KEYS = ("flow_id", "flow_step_id")
@@ -97,12 +101,12 @@ def _read(key: str, node: Node, place: Location, found: Findings) -> Iterator[Ex
     if key in JUDGED:
         yield Expectation(JudgeNeeded(key), place)
         return
-    if key not in _READERS:
+    if key not in CHECKED:
         text = f"there is no assertion {key!r}"
-        fix = suggestion(key, (*_READERS, *JUDGED))
-        found.error(place, "e2e.assertion", text, fix or f"expected one of {', '.join(_READERS)}")
+        fix = suggestion(key, (*CHECKED, *JUDGED))
+        found.error(place, "e2e.assertion", text, fix or f"expected one of {', '.join(CHECKED)}")
         return
-    for demand, line in _READERS[key](node, found, key):
+    for demand, line in _demands(key, node, found):
         yield Expectation(demand, line or place)
 
 
@@ -110,60 +114,28 @@ Demands = Iterator[tuple[Demand, Location | None]]
 """Demands, each with its own line where one assertion makes several."""
 
 
-def _flow_started(node: Node, found: Findings, key: str) -> Demands:
-    flow_ids, is_any = _choice(node, found, key)
-    if is_any:
-        yield FlowStarts(flow_ids), None
-    else:
-        for flow_id in flow_ids:
-            yield FlowStarts((flow_id,)), None
-
-
-def _flow_completed(node: Node, found: Findings, key: str) -> Demands:
-    yield FlowCompletes(*_flow_step(node, found, key)), None
-
-
-def _flow_cancelled(node: Node, found: Findings, key: str) -> Demands:
-    yield FlowIsCancelled(*_flow_step(node, found, key)), None
-
-
-def _clarification(node: Node, found: Findings, key: str) -> Demands:
-    yield ClarificationOffers(*_choice(node, found, key)), None
-
-
-def _action_executed(node: Node, found: Findings, key: str) -> Demands:
-    yield ActionRuns(_text(node, found, key)), None
-
-
-def _slot_was_set(node: Node, found: Findings, key: str) -> Demands:
-    for location, change in _changes(node, found, key):
-        yield SlotIsSet(change), location
-
-
-def _slot_was_not_set(node: Node, found: Findings, key: str) -> Demands:
-    for location, change in _changes(node, found, key):
-        yield SlotIsNotSet(change), location
-
-
-def _bot_uttered(node: Node, found: Findings, key: str) -> Demands:
-    yield BotSays(_saying(node, found, key)), None
-
-
-def _bot_did_not_utter(node: Node, found: Findings, key: str) -> Demands:
-    yield BotDoesNotSay(_saying(node, found, key)), None
-
-
-_READERS: Mapping[str, Callable[[Node, Findings, str], Demands]] = {
-    "flow_started": _flow_started,
-    "flow_completed": _flow_completed,
-    "flow_cancelled": _flow_cancelled,
-    "pattern_clarification_contains": _clarification,
-    "slot_was_set": _slot_was_set,
-    "slot_was_not_set": _slot_was_not_set,
-    "action_executed": _action_executed,
-    "bot_uttered": _bot_uttered,
-    "bot_did_not_utter": _bot_did_not_utter,
-}
+def _demands(key: str, node: Node, found: Findings) -> Demands:
+    match key:
+        case "flow_started":
+            flow_ids, is_any = _choice(node, found, key)
+            for choice in (flow_ids,) if is_any else ((flow_id,) for flow_id in flow_ids):
+                yield FlowStarts(choice), None
+        case "flow_completed":
+            yield FlowCompletes(*_flow_step(node, found, key)), None
+        case "flow_cancelled":
+            yield FlowIsCancelled(*_flow_step(node, found, key)), None
+        case "pattern_clarification_contains":
+            yield ClarificationOffers(*_choice(node, found, key)), None
+        case "slot_was_set" | "slot_was_not_set":
+            demand = SlotIsSet if key == "slot_was_set" else SlotIsNotSet
+            for location, change in _changes(node, found, key):
+                yield demand(change), location
+        case "action_executed":
+            yield ActionRuns(_text(node, found, key)), None
+        case "bot_uttered":
+            yield BotSays(_saying(node, found, key)), None
+        case _:
+            yield BotDoesNotSay(_saying(node, found, key)), None
 
 
 def _text(node: Node | None, found: Findings, what: str, place: Location | None = None) -> str:

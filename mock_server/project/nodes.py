@@ -7,7 +7,7 @@ A file is parsed once, by ruamel.yaml's composer, and only what is read is const
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -70,6 +70,7 @@ class MapNode:
 
 
 Node: TypeAlias = ScalarNode | ListNode | MapNode
+NodeT = TypeVar("NodeT", bound="Node | None")
 
 
 def parse(file: str, text: str, found: Findings) -> Node | None:
@@ -450,18 +451,12 @@ def expand(node: Node, environment: Mapping[str, str], found: Findings) -> Node:
         case ListNode(location=location, items=items):
             return ListNode(location, tuple(expand(item, environment, found) for item in items))
         case MapNode():
-            return expand_map(node, environment, found)
-
-
-def expand_map(node: MapNode, environment: Mapping[str, str], found: Findings) -> MapNode:
-    """As `expand`, of a mapping; its keys stay."""
-    entries = {key: expand(value, environment, found) for key, value in node.entries.items()}
-    return MapNode(node.location, entries, node.places)
+            return expand_keys(node, node.entries, environment, found)
 
 
 def expand_keys(
-    node: Node | None, keys: Container[str], environment: Mapping[str, str], found: Findings
-) -> Node | None:
+    node: NodeT, keys: Container[str], environment: Mapping[str, str], found: Findings
+) -> NodeT | MapNode:
     """`node` with every variable replaced below `keys`, if it is a mapping."""
     if not isinstance(node, MapNode):
         return node
