@@ -1,12 +1,15 @@
-"""`a2a-mock new`: a small project to begin with, copied from the examples."""
+"""`a2a-mock new`: a small project to begin with, copied from the examples, and the schema of its mock.yml."""
 
+import json
 import re
 import shutil
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from mock_server.options import NewOptions
 from mock_server.printing import complain, print_lines
-from mock_server.project import mock_schema
+from mock_server.project.mock_file import MockYml
 
 EXIT_NOT_EMPTY = 1
 # In a wheel the examples are inside the package, in a checkout beside it.
@@ -15,6 +18,8 @@ EXAMPLES = (Path(__file__).parent / "examples", Path(__file__).parents[1] / "exa
 LEFT_OUT = ("README.md",)
 SCHEMA = "mock.schema.json"
 SCHEMA_PLACE = re.compile(r"\$schema=\S+")
+TITLE = "mock.yml of a2a-mock"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def run(options: NewOptions) -> int:
@@ -44,7 +49,7 @@ def _bring_schema(folder: Path) -> None:
     """The schema of mock.yml, where the copy has one: in the examples it is elsewhere."""
     mock = folder / "mock.yml"
     if mock.is_file():
-        (folder / SCHEMA).write_text(mock_schema.text(), encoding="utf-8")
+        (folder / SCHEMA).write_text(schema_text(), encoding="utf-8")
         written = mock.read_text(encoding="utf-8")
         mock.write_text(SCHEMA_PLACE.sub(f"$schema={SCHEMA}", written), encoding="utf-8")
 
@@ -53,3 +58,21 @@ def template(name: str) -> Path:
     """The folder of the example `name`."""
     places = [folder / name for folder in EXAMPLES]
     return next((place for place in places if place.is_dir()), places[0])
+
+
+def schema() -> dict[str, JsonValue]:
+    """The JSON Schema; an effect of a fault may be written as its kind alone."""
+    made: dict[str, JsonValue] = MockYml.model_json_schema()
+    definitions = made["$defs"]
+    assert isinstance(definitions, dict)
+    fault = definitions["Fault"]
+    assert isinstance(fault, dict)
+    properties = fault["properties"]
+    assert isinstance(properties, dict)
+    properties["effect"] = {"anyOf": [properties["effect"], {"type": "string"}]}
+    return {"$schema": DIALECT, **made, "title": TITLE}
+
+
+def schema_text() -> str:
+    """`docs/reference/mock.schema.json`, which `scripts/reference` writes."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,7 @@ parameters' there.
 """
 
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -249,3 +249,5 @@ RequestEffect: TypeAlias = (
 )
 PushEffect: TypeAlias = PushLost | PushLate | PushDuplicated | PushReordered | PushWrongToken
 Effect: TypeAlias = RequestEffect | PushEffect
+CATALOGUE: tuple[type[Effect], ...] = get_args(Effect)
+KINDS = tuple(str(effect.model_fields["kind"].default) for effect in CATALOGUE)

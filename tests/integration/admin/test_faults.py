@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from mock_server.dialogue.model import Json
+from mock_server.faults.effects import KINDS
 from mock_server.faults.fault import Fault, read_fault
-from mock_server.faults.reference import KINDS
 
 if TYPE_CHECKING:
     from tests.integration.admin.conftest import Mock, Serving

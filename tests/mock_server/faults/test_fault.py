@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.effects import ConnectionReset, Delay, ForcedState, HttpStatus
+from mock_server.faults.effects import (
+    CATALOGUE,
+    KINDS,
+    ConnectionReset,
+    Delay,
+    ForcedState,
+    HttpStatus,
+)
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject, read_fault
 from mock_server.faults.matching import Delivery, ReceivedRequest
-from mock_server.faults.reference import CATALOGUE, KINDS
 from mock_server.faults.tampering import UNTAMPERED, Tampering
 from mock_server.tasks.task import TaskState
 
