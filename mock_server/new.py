@@ -1,4 +1,4 @@
-"""`a2a-mock new`: a small project to begin with, copied from the examples, and the schema of its mock.yml."""
+"""`a2a-mock new`: a small project to begin with, copied from the examples, with its schema."""
 
 import json
 import re
