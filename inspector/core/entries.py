@@ -159,10 +159,7 @@ class Log:
     """
 
     def __init__(
-        self,
-        clock: Callable[[], float],
-        before: Iterable[Entry] = (),
-        before_seconds: float = 0.0,
+        self, clock: Callable[[], float], before: Iterable[Entry] = (), before_seconds: float = 0.0
     ) -> None:
         self._clock = clock
         self._began = clock() - before_seconds

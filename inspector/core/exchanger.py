@@ -36,9 +36,9 @@ from inspector.wire.dialect import Endpoint
 from inspector.wire.sse import SseReader, SseTooLarge
 from inspector.wire.urls import is_same_origin
 
-MAX_REDIRECTS = 3
+MAXREDIRECTS = 3
 MIB = 1024 * 1024
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class Exchanger:
         self, purpose: Purpose, outgoing: Outgoing, watch: Callable[[Entry], None] = ignore
     ) -> Made:
         """Make the exchange, and again where the same origin redirects it with its method kept."""
-        for _ in range(MAX_REDIRECTS):
+        for _ in range(MAXREDIRECTS):
             made = await self.make(purpose, outgoing, watch)
             location = urljoin(outgoing.url, made.recorder.header("location"))
             if not _may_follow(outgoing, made.recorder, location):
@@ -321,16 +321,7 @@ class Exchanger:
 
         def make(seq: int, at_ms: float) -> PushReceived:
             return PushReceived(
-                seq,
-                at_ms,
-                number,
-                push.method,
-                url,
-                headers,
-                body,
-                verdict,
-                status,
-                push.endpoint,
+                seq, at_ms, number, push.method, url, headers, body, verdict, status, push.endpoint
             )
 
         return self.log.append(make)
@@ -342,7 +333,7 @@ class Exchanger:
 
 def _may_follow(outgoing: Outgoing, recorder: Recorder, location: str) -> bool:
     """A redirect to the same origin; one that would turn a POST into a GET is not followed."""
-    if recorder.status not in _REDIRECTS or not recorder.header("location"):
+    if recorder.status not in REDIRECTS or not recorder.header("location"):
         return False
     keeps_method = outgoing.method == "GET" or recorder.status in (307, 308)
     return keeps_method and is_same_origin(outgoing.url, location)

@@ -9,14 +9,7 @@ from typing import TypeAlias
 
 from inspector.core.commands import Also, FollowMode, GetTask, Resubscribe, Turn
 from inspector.core.decoding import Decoder, Source, read_push
-from inspector.core.entries import (
-    Channel,
-    Entry,
-    FailureKind,
-    FrameReceived,
-    Purpose,
-    PushReceived,
-)
+from inspector.core.entries import Channel, Entry, FailureKind, FrameReceived, Purpose, PushReceived
 from inspector.core.exchanger import Exchanger, Made
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import Registration

@@ -96,11 +96,10 @@ def _root(config: Path) -> Path:
 
 
 def _compose(config: Path) -> "Node | None":
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML(typ="safe", pure=True).compose(config.read_text(encoding="utf-8"))
+        return _nodes(config)
     except (YAMLError, UnicodeDecodeError) as error:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{config} is not YAML: {first}") from error
@@ -108,6 +107,14 @@ def _compose(config: Path) -> "Node | None":
         raise UsageError(f"{config} is nested too deeply") from error
     except OSError as error:
         raise UsageError(f"{config}: {error.strerror}") from error
+
+
+def _nodes(file: Path) -> "Node | None":
+    """The nodes of `file`: scalars stay the text that they are written as."""
+    # the first frame must not wait for a YAML parser (inspector.md TUI-3)
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8"))
 
 
 def _text_at(node: "Node | None", *path: str) -> str | None:
@@ -169,13 +176,10 @@ def _read_domain(file: Path, _saved_at: int) -> Mapping[str, DomainSlot]:
 
 
 def _compose_domain(file: Path) -> "Node | None":
-    """The nodes of `file`: scalars stay the text that they are written as."""
-    # the first frame must not wait for a YAML parser (inspector.md TUI-3)
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8"))
+        return _nodes(file)
     except (OSError, UnicodeError, YAMLError, RecursionError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise UsageError(f"{file}: {first}") from error

@@ -1,15 +1,5 @@
 """The push receiver of a session: takes notifications, verifies, answers and logs them.
 
-How to use it:
-
-    receiver = session.receiver
-    await receiver.start(port=0)            # UsageError where the port is taken
-    receiver.url                            # what agents are given; "" while it is closed
-    receiver.injection = Injection(500)     # what verified notifications are answered from now on
-    receiver.forward_url = "http://…"       # where they are forwarded; None: nowhere
-    await receiver.resend(exchange)         # one that came, once more
-    await receiver.stop()
-
 A turn with `Also.PUSH` opens it by itself. Everything it takes is a `PushReceived` in the log.
 """
 
@@ -27,7 +17,7 @@ from urllib.parse import urljoin
 
 from inspector.core.decoding import read_push
 from inspector.core.entries import FailureKind, Purpose, PushReceived, PushVerdict
-from inspector.core.exchanger import Exchanger, ignore
+from inspector.core.exchanger import REDIRECTS, Exchanger, ignore
 from inspector.core.push_verification import PushVerifier, Registration, Registrations
 from inspector.errors import UsageError
 from inspector.net.events import (
@@ -265,11 +255,7 @@ class Receiver:
     async def _handle(self, incoming: Incoming) -> Answer:
         """Verify, log and answer one request."""
         push = Outgoing(
-            incoming.method,
-            self._url_of(incoming),
-            incoming.headers,
-            incoming.body,
-            self.endpoint,
+            incoming.method, self._url_of(incoming), incoming.headers, incoming.body, self.endpoint
         )
         if (refusal := incoming.refusal) is not None:
             return self._refuse(push, PushVerdict.REFUSED, refusal.status, refusal.reason)
@@ -316,7 +302,6 @@ class Receiver:
         return url if split_url(url) else urljoin(self.url, "/")
 
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 REDIRECTED = "/redirected"
 UNSPECIFIED = frozenset({"", "0.0.0.0", "::"})
 

@@ -15,6 +15,7 @@ from inspector.net.events import Outgoing, find_header
 from inspector.wire.dialect import Callback, Dialect
 from inspector.wire.endpoints import DEFAULT, dialect_of
 from inspector.wire.json_values import parse_json
+from inspector.wire.signatures import ALGORITHMS
 
 if TYPE_CHECKING:
     from jwt import PyJWK, PyJWKSet
@@ -134,10 +135,6 @@ class PushVerifier:
         return problem
 
 
-# symmetric ones are left out: what an agent publishes cannot be a secret
-ALGORITHMS = frozenset(
-    "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()  # noqa: SIM905
-)
 # How many seconds ago each may lie, with half a minute for clocks that differ; a notification
 # that was signed longer ago is sent again by somebody who saw it.
 _AGES = {"iat": (-30.0, 300.0), "nbf": (-30.0, inf), "exp": (-inf, 30.0)}

@@ -37,15 +37,14 @@ class Redactor:
         self._secrets: tuple[str, ...] = ()
         self.learn_headers(headers)
 
-    def learn(self, secret: str) -> None:
-        """Mask `secret` from now on."""
-        self._secrets = _longest_first({*self._secrets, *_spellings([secret])})
+    def learn(self, *secrets: str) -> None:
+        """Mask `secrets` from now on."""
+        self._secrets = _longest_first({*self._secrets, *_spellings(secrets)})
 
     def learn_headers(self, headers: Headers) -> None:
         """Mask these headers, and their values wherever they stand, from now on."""
         self._names |= {name.lower() for name, _ in headers}
-        for _, value in headers:
-            self.learn(value)
+        self.learn(*(value for _, value in headers))
 
     def headers(self, headers: Headers) -> Headers:
         """`headers` masked; of a JWT it is told how long it is valid."""
@@ -74,14 +73,14 @@ class Redactor:
         return self.text(urlunsplit(parts._replace(netloc=f"{parts.username}:{MASK}@{host}")))
 
 
-def _spellings(values: Iterable[str]) -> tuple[str, ...]:
-    """Each value and its credential without the scheme, plain and in JSON; longest first."""
+def _spellings(values: Iterable[str]) -> set[str]:
+    """Each value and its credential without the scheme, plain and in JSON."""
     found: set[str] = set()
     for value in values:
         for secret in (value, value.rpartition(" ")[2]):
             if len(secret) >= MIN_SECRET_LENGTH:
                 found |= {secret, json.dumps(secret)[1:-1]}
-    return _longest_first(found)
+    return found
 
 
 def _longest_first(secrets: Iterable[str]) -> tuple[str, ...]:

@@ -99,7 +99,13 @@ def compose(turn: Turn, message_id: str = "", callback: Callback | None = None) 
     is_stream = turn.follow is FollowMode.STREAM
     in_request = turn.slots and SlotShape.REQUEST in turn.slot_shapes
     return Ask(
-        message=_compose_message(turn, message_id),
+        message=Message(
+            parts=_parts(turn),
+            message_id=turn.message_id or message_id,
+            context_id=turn.context_id,
+            task_id=turn.task_id,
+            metadata=_metadata(turn),
+        ),
         metadata=in_metadata({}, turn.slots) if in_request else {},
         history_length=turn.history_length,
         accepted_output_modes=turn.accepted_output_modes,
@@ -112,16 +118,6 @@ def compose(turn: Turn, message_id: str = "", callback: Callback | None = None) 
 def operation_of(turn: Turn) -> Operation:
     """How `turn` is sent, where it has no body of its own that says so."""
     return Operation.STREAM if turn.follow is FollowMode.STREAM else Operation.SEND
-
-
-def _compose_message(turn: Turn, message_id: str) -> Message:
-    return Message(
-        parts=_parts(turn),
-        message_id=turn.message_id or message_id,
-        context_id=turn.context_id,
-        task_id=turn.task_id,
-        metadata=_metadata(turn),
-    )
 
 
 def _parts(turn: Turn) -> tuple[Part, ...]:
@@ -183,17 +179,18 @@ class AgentRequest:
         return replace(outgoing, headers=headers, endpoint=replace(endpoint, findings=()))
 
 
+_OPERATIONS = {
+    GetTask: Operation.GET,
+    CancelTask: Operation.CANCEL,
+    Resubscribe: Operation.RESUBSCRIBE,
+}
+
+
 def request_of(command: GetTask | CancelTask | Resubscribe, request_id: str) -> AgentRequest:
     """The request about a task; its context leads to the replica that holds it."""
-    history_length = None
-    match command:
-        case GetTask(history_length=history_length):
-            operation = Operation.GET
-        case CancelTask():
-            operation = Operation.CANCEL
-        case Resubscribe():
-            operation = Operation.RESUBSCRIBE
+    history_length = command.history_length if isinstance(command, GetTask) else None
     ask = Ask(task_id=command.task_id, history_length=history_length)
+    operation = _OPERATIONS[type(command)]
     return AgentRequest(operation, ask, request_id, routing(command.context_id))
 
 

@@ -34,7 +34,7 @@ class Session:
     `secrets` are masked like them. `jwks_file` has the keys that cards are signed with. `protocol`
     forces a version of A2A. `new_id`
     makes message and request ids. `run` may be called while another command runs. `receiver` takes
-    push notifications; `sleep` and `clock` count the seconds of `pace`.
+    push notifications; `turns` are followed at their `pace`, `sleep` and `clock` count its seconds.
     """
 
     def __init__(
@@ -67,10 +67,9 @@ class Session:
         self._exchanger = Exchanger(
             transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
         )
-        for secret in secrets:
-            self._exchanger.redactor.learn(secret)
+        self.conceal(secrets)
         self.receiver = Receiver(self._exchanger, self._fetch_keys)
-        self._turns = Turns(
+        self.turns = Turns(
             self._exchanger,
             self.receiver,
             self._address,
@@ -95,8 +94,7 @@ class Session:
     def use(self, credentials: Headers, secrets: Iterable[str] = ()) -> None:
         """Send `credentials` from now on; the log never holds them, nor `secrets`."""
         self._exchanger.redactor.learn_headers(credentials)
-        for secret in secrets:
-            self._exchanger.redactor.learn(secret)
+        self.conceal(secrets)
         self._credentials = credentials
 
     def allow_origin(self, url: str) -> None:
@@ -107,16 +105,7 @@ class Session:
     @property
     def running(self) -> Mapping[int, object]:
         """The exchanges under way, by number, and those whose turn is still followed."""
-        return {**self._turns.running, **self._exchanger.running}
-
-    @property
-    def pace(self) -> Pace:
-        """How the turns to come are followed."""
-        return self._turns.pace
-
-    @pace.setter
-    def pace(self, pace: Pace) -> None:
-        self._turns.pace = pace
+        return {**self.turns.running, **self._exchanger.running}
 
     def subscribe(self, subscriber: Callable[[Entry], None]) -> Callable[[], None]:
         """Call `subscriber` with each new entry, until the returned function is called."""
@@ -139,7 +128,7 @@ class Session:
             if self.endpoint is None:
                 return card_exchange
         if isinstance(command, SendTurn):
-            return await self._turns.run(command.turn)
+            return await self.turns.run(command.turn)
         request = request_of(command, self._new_id())
         return (await self._exchanger.follow(request.purpose, self._address(request))).number
 
@@ -165,13 +154,12 @@ class Session:
 
     def conceal(self, secrets: Iterable[str]) -> None:
         """Mask `secrets` in the log from now on, wherever they occur."""
-        for secret in secrets:
-            self._exchanger.redactor.learn(secret)
+        self._exchanger.redactor.learn(*secrets)
 
     def stop(self, exchange: int) -> None:
         """Break off a running exchange; that of a turn, with all the ways of following it."""
         self._exchanger.stop(exchange)
-        self._turns.stop(exchange)
+        self.turns.stop(exchange)
 
     async def aclose(self) -> None:
         """Stop what runs and close the connections."""

@@ -198,10 +198,7 @@ def _add_send(commands: Commands) -> None:
 def _add_tasks(commands: Commands) -> None:
     summary = "look at, cancel or follow a task"
     tasks = _add_command(
-        commands,
-        "tasks",
-        summary,
-        "a2a-inspect tasks get http://localhost:5005 TASK_ID",
+        commands, "tasks", summary, "a2a-inspect tasks get http://localhost:5005 TASK_ID"
     )
     actions = tasks.add_subparsers(dest="action", required=True, metavar="ACTION")
     summaries = {
@@ -356,12 +353,7 @@ def _add_ways(turn: "argparse._ArgumentGroup") -> None:  # pyright: ignore[repor
     add("--poll", action="store_true", help="poll the task until it stops working, as Rasa does")
     add("--push", action="store_true", help="receive push notifications of the task")
     add("--resubscribe", action="store_true", help="follow its stream, and resubscribe if it drops")
-    add(
-        "--push-port",
-        type=port,
-        metavar="N",
-        help="where --push listens (default: free)",
-    )
+    add("--push-port", type=port, metavar="N", help="where --push listens (default: free)")
     add("--public-url", metavar="URL", help="what --push registers, such as a tunnel to that port")
     add("--patience", type=seconds, metavar="SECONDS", help=_PATIENCE_HELP)
 

@@ -67,8 +67,8 @@ async def follow(
         receiver = inspection.session.receiver
         await receiver.start(options.push_port, ReceiverOptions(public_url=options.public_url))
     if options.patience is not None:
-        pace = replace(inspection.session.pace, push_patience_seconds=options.patience)
-        inspection.session.pace = pace
+        turns = inspection.session.turns
+        turns.pace = replace(turns.pace, push_patience_seconds=options.patience)
     printer = UpdatePrinter(inspection, is_stream_only=not also, is_json=is_json)
     exchange = await inspection.run(command, printer.take)
     if also:

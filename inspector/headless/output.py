@@ -12,7 +12,7 @@ from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
 from inspector.views.text import plain, plain_line
 from inspector.views.timeline import TaskRow, Update
-from inspector.wire.dialect import Reply, texts
+from inspector.wire.dialect import Reply, Result, texts
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json
 
@@ -201,11 +201,16 @@ def finding_json(finding: Finding) -> dict[str, Json]:
 
 def state_of(exchange: Exchange) -> str | None:
     """The last state that the exchange told, in the wire's spelling."""
+    spellings = (result.spelling for result in _results(exchange))
+    return next((spelling for spelling in spellings if spelling is not None), None)
+
+
+def _results(exchange: Exchange) -> Iterator[Result]:
+    """What the exchange told, the last first."""
     for frame in reversed(exchange.frames):
         reply = exchange.read(frame)
-        if reply is not None and reply.result is not None and reply.result.spelling is not None:
-            return reply.result.spelling
-    return None
+        if reply is not None and reply.result is not None:
+            yield reply.result
 
 
 def _error_json(reply: Reply | None) -> Json:
@@ -216,13 +221,7 @@ def _error_json(reply: Reply | None) -> Json:
 
 def _texts_said(exchange: Exchange) -> tuple[str, ...]:
     """The texts of the last message; a stream's artifact chunks are not a message."""
-    for frame in reversed(exchange.frames):
-        reply = exchange.read(frame)
-        if reply is None or reply.result is None:
-            continue
-        if said := texts(reply.result.parts):
-            return said
-    return ()
+    return next((said for one in _results(exchange) if (said := texts(one.parts))), ())
 
 
 def _artifact_json(row: ArtifactRow) -> dict[str, Json]:

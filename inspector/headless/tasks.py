@@ -2,7 +2,7 @@
 
 import asyncio
 
-from inspector.core.commands import CancelTask, Command, GetTask, Resubscribe
+from inspector.core.commands import CancelTask, GetTask, Resubscribe
 from inspector.core.requests import is_header_value
 from inspector.errors import EXIT_OK, EXIT_UNEXPECTED, UsageError
 from inspector.headless.connection import connection_of
@@ -11,6 +11,8 @@ from inspector.headless.inspection import inspect
 from inspector.headless.options import FollowOptions, TasksOptions
 from inspector.headless.terminal import print_notice
 from inspector.views.text import plain_line
+
+_COMMANDS = {"get": GetTask, "cancel": CancelTask, "resubscribe": Resubscribe}
 
 
 def run(options: TasksOptions) -> int:
@@ -25,7 +27,7 @@ async def _run(options: TasksOptions) -> int:
         )
     async with inspect(options.target, connection_of(options.connection)) as inspection:
         await inspection.connect()
-        command = _command(options)
+        command = _COMMANDS[options.action](options.task_id, options.context)
         followed = await follow(inspection, command, FollowOptions(), is_json=options.json)
     context_id = followed.exchange.progress.context_id
     if options.context is None or options.context == context_id:
@@ -33,13 +35,3 @@ async def _run(options: TasksOptions) -> int:
     found = plain_line(context_id or "none")
     print_notice(f"expected context {options.context}, found {found}")
     return EXIT_UNEXPECTED
-
-
-def _command(options: TasksOptions) -> Command:
-    match options.action:
-        case "get":
-            return GetTask(options.task_id, options.context)
-        case "cancel":
-            return CancelTask(options.task_id, options.context)
-        case _:
-            return Resubscribe(options.task_id, options.context)

@@ -60,11 +60,7 @@ STOPS = (
         "The same with slots seeded by an orchestrator",
         "What message.metadata.slots already holds is not asked again.",
         (
-            Say(
-                "send money to Ann",
-                "input-required",
-                {"amount": 20, "account": "savings"},
-            ),
+            Say("send money to Ann", "input-required", {"amount": 20, "account": "savings"}),
             Say("/SetSlots(transfer_confirmed=false)", "completed"),
         ),
     ),

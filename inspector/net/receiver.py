@@ -97,15 +97,12 @@ class Gate:
         self, hosts: Iterable[str], allowance: Allowance, *, takes_addresses: bool = False
     ) -> None:
         self._hosts = LOOPBACK_NAMES.union(host.lower() for host in hosts)
-        self._allowance = allowance
+        self.allowance = allowance
         self._takes_addresses = takes_addresses
 
     def is_expected(self, host_header: str | None) -> bool:
         host = host_of(host_header or "")
         return host in self._hosts or (self._takes_addresses and _is_address(host))
-
-    def is_within_rate(self) -> bool:
-        return self._allowance.take()
 
 
 def host_of(authority: str) -> str:
@@ -188,7 +185,7 @@ class ReceiverConnection:
 
     def _refusal_by_head(self, incoming: Incoming, gate: Gate) -> Refusal | None:
         """In the order of what it costs to find out."""
-        if not gate.is_within_rate():
+        if not gate.allowance.take():
             return Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests")
         if not gate.is_expected(find_header(incoming.headers, "host")):
             return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "no such host here")
@@ -272,10 +269,6 @@ class Place:
     port: int = 0
     certificate: Path | None = None
     key: Path | None = None
-
-    @property
-    def scheme(self) -> str:
-        return "https" if self.certificate else "http"
 
 
 Handle: TypeAlias = Callable[[Incoming], Awaitable[Answer]]

@@ -77,12 +77,12 @@ class ArtifactRow:
                 yield from chunk.parts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Artifacts(Sequence[ArtifactRow]):
     """The artifacts of a turn in the order in which they began."""
 
     rows: Series[ArtifactRow] = field(default_factory=Series[ArtifactRow])
-    places: Index[str, int] = field(default_factory=Index[str, int])
+    places: Index[str, int] = field(default_factory=Index[str, int], compare=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -96,12 +96,6 @@ class Artifacts(Sequence[ArtifactRow]):
 
     def __iter__(self) -> Iterator[ArtifactRow]:
         return iter(self.rows)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Artifacts) and self.rows == other.rows
-
-    def __hash__(self) -> int:
-        return hash(self.rows)
 
 
 class SlotChange(StrEnum):

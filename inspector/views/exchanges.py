@@ -17,16 +17,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.views.persistent import Index, Series
-from inspector.views.reads import (
-    STREAMS,
-    Asked,
-    Began,
-    Heard,
-    Over,
-    Pushed,
-    Read,
-    header,
-)
+from inspector.views.reads import STREAMS, Asked, Began, Heard, Over, Pushed, Read, header
 from inspector.wire.dialect import Reply
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.progress import Progress
@@ -110,13 +101,13 @@ class Exchange:
         return Source(frame, self.spoken).reply
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Exchanges(Sequence[Exchange]):
     """A sequence of exchanges in the order in which they began."""
 
     rows: Series[Exchange] = field(default_factory=Series[Exchange])
-    places: Index[int, int] = field(default_factory=Index[int, int])
-    open: Mapping[int, int] = field(default_factory=dict[int, int])
+    places: Index[int, int] = field(default_factory=Index[int, int], hash=False)
+    open: Mapping[int, int] = field(default_factory=dict[int, int], hash=False)
 
     @property
     def running(self) -> tuple[Exchange, ...]:
@@ -135,14 +126,6 @@ class Exchanges(Sequence[Exchange]):
     def __getitem__(self, index: slice) -> tuple[Exchange, ...]: ...
     def __getitem__(self, index: int | slice) -> Exchange | tuple[Exchange, ...]:
         return self.rows[index]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Exchanges):
-            return NotImplemented
-        return (self.rows, self.places, self.open) == (other.rows, other.places, other.open)
-
-    def __hash__(self) -> int:
-        return hash(self.rows)
 
 
 EMPTY = Exchanges()

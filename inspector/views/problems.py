@@ -14,14 +14,6 @@ from inspector.wire.tokens import Shown, read_mask
 from inspector.wire.urls import is_loopback
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
-    """Either may be empty. A hint may name commands, whose TARGET only the user knows."""
-
-    cause: str
-    hint: str
-
-
 class RefusalKind(StrEnum):
     MISSING = "missing"
     WRONG = "wrong"
@@ -30,12 +22,15 @@ class RefusalKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AuthRefusal:
-    """`cause` and `hint` as a problem reports them."""
+class Remedy:
+    """Either text may be empty. A hint may name commands, whose TARGET only the user knows.
 
-    kind: RefusalKind
+    `kind` says how the agent refused the caller, where it did.
+    """
+
     cause: str
     hint: str
+    kind: RefusalKind | None = None
 
 
 class ProblemKind(StrEnum):
@@ -135,7 +130,7 @@ def _no_card(exchange: Exchange, what: str) -> Problem:
 
 def _of_error(exchange: Exchange, error: AgentError) -> Problem:
     remedy = (
-        _of_refusal(exchange)
+        refusal_of(exchange)
         or remedy_of_status(_status(exchange) or 0)
         or remedy_of_error(exchange, error.reason)
     )
@@ -144,7 +139,7 @@ def _of_error(exchange: Exchange, error: AgentError) -> Problem:
 
 
 def _of_status(exchange: Exchange, status: int) -> Problem:
-    known = _of_refusal(exchange) or remedy_of_status(status)
+    known = refusal_of(exchange) or remedy_of_status(status)
     if known is None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         known = Remedy("the agent, or a proxy before it, has failed", "look at the agent's log")
     remedy = known or _of_redirect(exchange, status)
@@ -162,11 +157,6 @@ def _of_redirect(exchange: Exchange, status: int) -> Remedy:
         f"it redirects to {location!r}, which is another origin or would lose the message",
         "name the address it redirects to as the target, if you trust it",
     )
-
-
-def _of_refusal(exchange: Exchange) -> Remedy | None:
-    refusal = refusal_of(exchange)
-    return None if refusal is None else Remedy(refusal.cause, refusal.hint)
 
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
@@ -190,10 +180,12 @@ def _of_wrong_answer(exchange: Exchange, reply: Reply, found: str) -> Problem:
 
 
 def _of_early_end(exchange: Exchange) -> Problem:
-    remedy = remedy_of_early_end(exchange)
-    return _problem(
-        exchange, ProblemKind.NOT_A2A, "the stream ended without a final update", remedy
+    remedy = Remedy(
+        "the agent forgot it, or something on the way closed the stream too early",
+        _way_to_the_task(exchange) or "look at the agent's log",
     )
+    what = "the stream ended without a final update"
+    return _problem(exchange, ProblemKind.NOT_A2A, what, remedy)
 
 
 def _problem(
@@ -280,13 +272,6 @@ def remedy_of_status(status: int) -> Remedy | None:
     return None if known is None else Remedy(*known)
 
 
-def remedy_of_early_end(exchange: Exchange) -> Remedy:
-    return Remedy(
-        "the agent forgot it, or something on the way closed the stream too early",
-        _way_to_the_task(exchange) or "look at the agent's log",
-    )
-
-
 def _remedy_of_silence(exchange: Exchange) -> Remedy:
     if exchange.purpose in ASIDE:
         return Remedy(
@@ -364,7 +349,7 @@ _STATUSES: dict[int, tuple[str, str]] = {
 _DESCRIPTION = re.compile(r'error_description="([^"]*)"')
 
 
-def refusal_of(exchange: Exchange) -> AuthRefusal | None:
+def refusal_of(exchange: Exchange) -> Remedy | None:
     """Why the agent answered 401 or 403; None where it did not.
 
     Whether a token had expired when it went out is known from its own `exp`, whatever the agent
@@ -386,46 +371,46 @@ def refusal_of(exchange: Exchange) -> AuthRefusal | None:
             return None
 
 
-def _missing(exchange: Exchange) -> AuthRefusal:
+def _missing(exchange: Exchange) -> Remedy:
     wanted = _challenge(exchange).partition(" ")[0]
-    return AuthRefusal(
-        RefusalKind.MISSING,
+    return Remedy(
         f"no credentials were sent; the agent wants {wanted or 'some'}",
         "--token-env VAR, --api-key-env VAR or --jwt-alg ALG; in the app, K asks for them",
+        RefusalKind.MISSING,
     )
 
 
-def _expired(exchange: Exchange, said: str) -> AuthRefusal:
+def _expired(exchange: Exchange, said: str) -> Remedy:
     ago = re.search(r"expired (\d+) s ago", " ".join(_masked(exchange)))
     cause = f"the token had expired {ago[1]} s before it was sent" if ago else "the token expired"
-    return AuthRefusal(
-        RefusalKind.EXPIRED,
+    return Remedy(
         cause + _quote(said),
         "a new one: a2a-inspect token makes one; in the app, K renews it, then r resends",
+        RefusalKind.EXPIRED,
     )
 
 
-def _wrong(shown: Shown | None, said: str) -> AuthRefusal:
+def _wrong(shown: Shown | None, said: str) -> Remedy:
     if shown is Shown.TOKEN:
         cause = "the agent does not accept this token: another key, issuer or audience, or no exp"
     else:
         cause = "the agent does not accept these credentials"
-    return AuthRefusal(
-        RefusalKind.WRONG,
+    return Remedy(
         cause + _quote(said),
         "compare key, iss and aud with what the agent expects; in the app, K takes another one",
+        RefusalKind.WRONG,
     )
 
 
-def _forbidden(shown: Shown | None, said: str) -> AuthRefusal:
+def _forbidden(shown: Shown | None, said: str) -> Remedy:
     if shown is None:
         cause = "without credentials this is not allowed"
     else:
         cause = "the agent knows these credentials, but they may not do this"
-    return AuthRefusal(
-        RefusalKind.FORBIDDEN,
+    return Remedy(
         cause + _quote(said),
         "credentials with other rights: --token-env VAR; in the app, K takes them",
+        RefusalKind.FORBIDDEN,
     )
 
 

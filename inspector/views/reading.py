@@ -29,17 +29,7 @@ from inspector.views.channels import (
     take_notification,
     take_reply,
 )
-from inspector.views.reads import (
-    STARTS_TASK,
-    Asked,
-    Began,
-    Call,
-    Heard,
-    Over,
-    Pushed,
-    Read,
-    header,
-)
+from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read, header
 from inspector.wire.dialect import Ask, Message, Request, Result
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity

@@ -184,12 +184,7 @@ class ResultKind(StrEnum):
 
 # the kinds that tell of a task
 TOLD = frozenset(
-    {
-        ResultKind.TASK,
-        ResultKind.MESSAGE,
-        ResultKind.STATUS_UPDATE,
-        ResultKind.ARTIFACT_UPDATE,
-    }
+    {ResultKind.TASK, ResultKind.MESSAGE, ResultKind.STATUS_UPDATE, ResultKind.ARTIFACT_UPDATE}
 )
 
 

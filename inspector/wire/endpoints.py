@@ -61,11 +61,7 @@ def interfaces(card: Json) -> tuple[Interface, ...]:
 
 
 def choose_endpoint(
-    card: Json,
-    source_url: str,
-    allowed_origins: Iterable[str] = (),
-    *,
-    protocol: str | None = None,
+    card: Json, source_url: str, allowed_origins: Iterable[str] = (), *, protocol: str | None = None
 ) -> Endpoint | None:
     """The interface to call for a card fetched from `source_url`; None if there is none.
 

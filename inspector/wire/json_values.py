@@ -53,13 +53,8 @@ def is_deep(value: Json) -> bool:
 
 def _children(node: Json) -> list[Json]:
     """The containers directly inside `node`; leaves do not deepen a tree."""
-    match node:
-        case dict():
-            return [child for child in node.values() if isinstance(child, dict | list)]
-        case list():
-            return [child for child in node if isinstance(child, dict | list)]
-        case _:
-            return []
+    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return [child for child in values if isinstance(child, dict | list)]
 
 
 def at(value: Json, *path: str | int) -> Json:

@@ -238,12 +238,7 @@ def compact(body: bytes) -> bytes:
 
 
 def readdress(
-    body: bytes,
-    *,
-    request_id: str,
-    context_id: str,
-    message_id: str | None,
-    task_id: str | None,
+    body: bytes, *, request_id: str, context_id: str, message_id: str | None, task_id: str | None
 ) -> bytes:
     """The request in `body` with other ids; it waits for its answer and has no callback."""
     envelope = parse_json(body).value

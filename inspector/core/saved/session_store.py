@@ -152,11 +152,7 @@ def record_new(
 
 
 def record_again(
-    saved: SavedSession,
-    *,
-    now: datetime,
-    clock: Callable[[], float],
-    tell: Callable[[str], None],
+    saved: SavedSession, *, now: datetime, clock: Callable[[], float], tell: Callable[[str], None]
 ) -> Recording:
     """Go on with `saved`: its log holds what was recorded, and its file takes what comes.
 

@@ -10,10 +10,10 @@ from inspector.core.entries import Channel, Purpose, RequestSent, ResponseStarte
 from inspector.net.events import FailureKind
 from inspector.views.exchanges import EMPTY, step
 from inspector.views.problems import (
-    AuthRefusal,
     Problem,
     ProblemKind,
     RefusalKind,
+    Remedy,
     problem_of,
     refusal_of,
     remedy_of_missing_push,
@@ -205,9 +205,7 @@ def test_a_stream_that_ends_too_early_is_a_problem(script: "Script") -> None:
 VALID, EXPIRED = "*** (JWT, expires in 42 s)", "*** (JWT, expired 3 s ago)"
 
 
-def refusal(
-    script: "Script", status: int, *sent: str, challenge: str = "Bearer"
-) -> AuthRefusal | None:
+def refusal(script: "Script", status: int, *sent: str, challenge: str = "Bearer") -> Remedy | None:
     """What is made of an answer to a call with the masked header values `sent`."""
     script.send("x").respond(status).end()
     for index, entry in enumerate(script.entries):
