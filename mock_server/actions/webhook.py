@@ -167,13 +167,8 @@ def describe_domain(assistant: Assistant) -> Domain:
 
 def _variation(variation: Variation) -> Json:
     said: dict[str, Json] = {"text": variation.text, "buttons": encode_buttons(variation.buttons)}
-    if variation.channel is not None:
-        said["channel"] = variation.channel
-    if variation.image is not None:
-        said["image"] = variation.image
-    if variation.custom is not None:
-        said["custom"] = variation.custom
-    return said
+    more = {"channel": variation.channel, "image": variation.image, "custom": variation.custom}
+    return said | {key: value for key, value in more.items() if value is not None}
 
 
 def encode_call(call: ActionCall, domain: Domain, *, with_domain: bool) -> Json:

@@ -49,11 +49,6 @@ def collects_of(flow: Flow, flows: Mapping[str, Flow]) -> Iterator[tuple[str, Co
                 pass
 
 
-def slots_collected(flow: Flow, flows: Mapping[str, Flow]) -> tuple[str, ...]:
-    """The slots that `flow` and the flows it calls ask for, in file order."""
-    return tuple(dict.fromkeys(collect.slot for _, collect in collects_of(flow, flows)))
-
-
 def slots_to_reset(flow: Flow, flows: Mapping[str, Flow]) -> set[str]:
     """The slots that return to their initial value when `flow` ends (flows.md §4.1)."""
     reset = _own_reset(flow)
@@ -113,7 +108,8 @@ class FlowIndex:
     @cached_property
     def collected(self) -> Mapping[str, tuple[str, ...]]:
         """The slots that a flow and the flows it calls ask for, in file order."""
-        return {flow.id: slots_collected(flow, self._flows) for flow in self._flows.values()}
+        asked = {id_: collects_of(flow, self._flows) for id_, flow in self._flows.items()}
+        return {id_: tuple(dict.fromkeys(c.slot for _, c in of)) for id_, of in asked.items()}
 
     @cached_property
     def resets(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,6 +1,9 @@
-"""The clean-up of a message's commands: which of them count, and as what (flows.md §5).
+"""A message's commands: which of them count, as what, and what they do (flows.md §5).
 
-Each rule is one function that sorts one kind of command into a `Plan`.
+`clean_up` sorts each kind of command into a `Plan`. `apply_plan` builds the stack from below: flows
+that start, then the patterns of the other commands, then the cancellation, then the checks of
+values that were just set, and the correction on top. So the user hears what was cancelled before
+the next flow says a word, and a value is checked before it is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,9 +103,8 @@ class Plan:
     def is_empty(self) -> bool:
         flows = self.starts or self.resumed or self.is_cancelled
         agents = self.continues_agent or self.restarted_agent
-        return not (
-            flows or agents or self.values or self.corrections or self.refused or self.patterns
-        )
+        slots = self.values or self.corrections or self.refused
+        return not (flows or agents or slots or self.patterns)
 
     def drop(self, command: Command, reason: str, is_settled: bool = False) -> None:
         """Leave `command` out; `is_settled`: it was understood, and nothing is left to do."""
@@ -167,7 +169,8 @@ def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> st
         return "the user's words do not fill the slot"
     if slot.name in _collected(situation, plan) or slot.name == asked_slot(situation.stack):
         return ""
-    if command.is_direct and _is_startable_slot(situation, slot.name):
+    flows = situation.assistant.index.by_slot.get(slot.name, ()) if command.is_direct else ()
+    if any(can_start(flow, situation.state.slots) for flow in flows):
         return ""
     return "no flow that runs collects the slot"
 
@@ -177,11 +180,6 @@ def _collected(situation: Situation, plan: Plan) -> set[str]:
     collected = situation.assistant.index.collected
     ids = {frame.flow_id for frame in situation.staying(plan)} | {*plan.starts}
     return {name for flow_id in ids for name in collected[flow_id]}
-
-
-def _is_startable_slot(situation: Situation, name: str) -> bool:
-    flows = situation.assistant.index.by_slot.get(name, ())
-    return any(can_start(flow, situation.state.slots) for flow in flows)
 
 
 def _is_correction(situation: Situation, plan: Plan, name: str) -> bool:
@@ -267,11 +265,12 @@ def _clarified(situation: Situation, plan: Plan, commands: Sequence[Command]) ->
         return commands
     settled = [_settled(situation, command) for command in commands]
     others = [command for command in settled if not isinstance(command, Clarify)]
+    group = active_group(situation.stack)
     kept: list[Command] = []
     for command in settled:
         if isinstance(command, Clarify) and others:
             plan.drop(command, "other commands are clear")
-        elif isinstance(command, Clarify) and _is_interrupting(situation):
+        elif isinstance(command, Clarify) and group and group[0].type is FrameType.INTERRUPT:
             plan.drop(command, "the flow that runs interrupts another one")
         else:
             kept.append(command)
@@ -294,11 +293,6 @@ def _settled(situation: Situation, command: Command) -> Command:
 def _is_option(situation: Situation, flow_id: str) -> bool:
     flow = situation.assistant.flows.get(flow_id)
     return flow is not None and not flow.is_pattern and can_start(flow, situation.state.slots)
-
-
-def _is_interrupting(situation: Situation) -> bool:
-    group = active_group(situation.stack)
-    return bool(group) and group[0].type is FrameType.INTERRUPT
 
 
 def _restart_agent(situation: Situation, plan: Plan, command: RestartAgent) -> None:
@@ -378,7 +372,9 @@ def apply_plan(turn: RunningTurn, plan: Plan) -> None:
     for name, value in plan.values.items():
         turn.emit(SlotSet(name, value, SlotSource.USER))
     for refused in plan.refused:
-        _refuse(turn, refused)
+        response = REFUSALS.get(turn.assistant.slots[refused.name].type)
+        if response:
+            utter(turn, response, {"value": refused.value, "slot": refused.name})
     for command in reversed(plan.patterns):
         _push_pattern(turn, command)
     if canceled:
@@ -416,12 +412,6 @@ def _begin_flows(turn: RunningTurn, plan: Plan, canceled: Stack) -> None:
     for flow_id in reversed(plan.starts):
         start(turn, flow_id, frame_type)
         frame_type = FrameType.REGULAR
-
-
-def _refuse(turn: RunningTurn, refused: SetSlot) -> None:
-    response = REFUSALS.get(turn.assistant.slots[refused.name].type)
-    if response:
-        utter(turn, response, {"value": refused.value, "slot": refused.name})
 
 
 def _push_pattern(turn: RunningTurn, command: Command) -> None:

@@ -92,12 +92,8 @@ def render_expression(source: str, document: Document) -> str:
     parts = _plain_parts(source)
     if parts is None:
         return _render(source, document, is_expression=True)
-    return "".join(
-        [
-            part if isinstance(part, str) else _plain(document[part[0]].get(part[1]))
-            for part in parts
-        ]
-    )
+    texts = [p if isinstance(p, str) else _plain(document[p[0]].get(p[1])) for p in parts]
+    return "".join(texts)
 
 
 @lru_cache(maxsize=CACHED_TEMPLATES)
@@ -239,21 +235,19 @@ def why_closed(flow: Flow, slots: Mapping[str, Json]) -> str:
 
 
 def holds(condition: str | None, state: DialogueState) -> bool:
-    """Whether `condition` holds; None always does, one that cannot be evaluated does not (§3)."""
+    """Whether `condition` holds; None always does, one that cannot be evaluated does not (§3).
+
+    The context has the fields of the patterns on top, `active_flow` and `asked_slot`.
+    """
     if condition is None:
         return True
-    try:
-        return evaluate(condition, _document(state))
-    except (ConditionError, TemplateFailed):
-        return False
-
-
-def _document(state: DialogueState) -> Document:
-    """The context has the fields of the patterns on top, `active_flow` and `asked_slot`."""
     frame = active_frame(state.stack)
     context = {
         **context_of(state.stack),
         "active_flow": frame.flow_id if frame else None,
         "asked_slot": asked_slot(state.stack),
     }
-    return {"slots": state.slots, "context": context}
+    try:
+        return evaluate(condition, {"slots": state.slots, "context": context})
+    except (ConditionError, TemplateFailed):
+        return False

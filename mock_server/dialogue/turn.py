@@ -210,27 +210,20 @@ def _end(turn: RunningTurn, frame: Frame) -> Frame | None:
 
 def _return_below(turn: RunningTurn) -> Frame | None:
     """Move the frame that asked or called past its step; return it if that was its last one."""
-    branches = _settled_branches(turn)
-    if branches is None:
-        return None
+    step = turn.step_of(turn.top) if turn.stack else None
+    match step:
+        case CallStep():
+            pass
+        case CollectStep() if turn.state.slots[step.slot] is not None:
+            pass
+        case _:
+            return None
     frame = turn.top
-    target = next_step(turn, branches)
+    target = next_step(turn, step.next)
     if target == END:
         return frame
     turn.emit(FrameMoved(frame.id, target))
     return None
-
-
-def _settled_branches(turn: RunningTurn) -> tuple[Branch, ...] | None:
-    """Where the topmost frame goes from its call, or from its question if the slot is filled."""
-    step = turn.step_of(turn.top) if turn.stack else None
-    match step:
-        case CallStep():
-            return step.next
-        case CollectStep() if turn.state.slots[step.slot] is not None:
-            return step.next
-        case _:
-            return None
 
 
 def leave(turn: RunningTurn, frame: Frame) -> None:

@@ -184,7 +184,9 @@ def corrected(
     """
     named = [slot for slot in slots if _is_named(slot, text)]
     unchanged: tuple[Slot, Json] | None = None
-    for slot in (*reversed(named), *_by_type(slots)):
+    order = (SlotType.FLOAT, SlotType.CATEGORICAL, SlotType.TEXT)
+    by_type = [slot for kind in order for slot in reversed(slots) if slot.type is kind]
+    for slot in (*reversed(named), *by_type):
         if unchanged and slot.type is SlotType.TEXT:
             break
         takes_text = slot in named or not asks_free_text
@@ -194,11 +196,6 @@ def corrected(
         if value is not None and slot.type is not SlotType.TEXT:
             unchanged = unchanged or (slot, value)
     return unchanged
-
-
-def _by_type(slots: Sequence[Slot]) -> tuple[Slot, ...]:
-    order = (SlotType.FLOAT, SlotType.CATEGORICAL, SlotType.TEXT)
-    return tuple(slot for kind in order for slot in reversed(slots) if slot.type is kind)
 
 
 def _is_named(slot: Slot, text: str) -> bool:

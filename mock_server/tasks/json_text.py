@@ -43,11 +43,7 @@ def _parse_leniently(text: bytes | str) -> Json:
         text = text.decode("utf-8-sig")
     if _openers(text) > MAX_DEPTH and _written_depth(text) > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
-    return json.loads(text, parse_constant=_nothing, parse_float=_finite)
-
-
-def _nothing(_: str) -> None:
-    return None
+    return json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
 
 
 def _finite(digits: str) -> float | None:

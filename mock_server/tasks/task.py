@@ -165,18 +165,13 @@ def apply(task: Task, update: Update) -> Task:
 
 def _with_artifact(artifacts: tuple[Artifact, ...], update: ArtifactUpdate) -> tuple[Artifact, ...]:
     new = update.artifact
-    if all(artifact.artifact_id != new.artifact_id for artifact in artifacts):
+    ids = [artifact.artifact_id for artifact in artifacts]
+    if new.artifact_id not in ids:
         return (*artifacts, new)
-    return tuple(
-        _extended(artifact, update) if artifact.artifact_id == new.artifact_id else artifact
-        for artifact in artifacts
-    )
-
-
-def _extended(artifact: Artifact, update: ArtifactUpdate) -> Artifact:
-    if not update.appends:
-        return update.artifact
-    return replace(artifact, parts=(*artifact.parts, *update.artifact.parts))
+    place = ids.index(new.artifact_id)
+    if update.appends:
+        new = replace(artifacts[place], parts=(*artifacts[place].parts, *new.parts))
+    return (*artifacts[:place], new, *artifacts[place + 1 :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +240,8 @@ def read(message: Message, request_metadata: Slots | None = None) -> Reading:
         *_in_metadata(request_metadata),
         *_in_metadata(message.metadata),
     ]
-    sources += [slots for part in message.parts for slots in _in_data(part)]
+    data_parts = [part for part in message.parts if isinstance(part, DataPart)]
+    sources += [slots for part in data_parts for slots in _in_metadata(part.data)]
     metadata = message.metadata or {}
     kept = tuple(parts)
     return Reading(
@@ -310,10 +306,6 @@ def _slots_of(text: str) -> Slots | None:
 def _in_metadata(metadata: Slots | None) -> list[Slots]:
     slots = (metadata or {}).get(SLOTS_KEY)
     return [slots] if isinstance(slots, dict) else []
-
-
-def _in_data(part: Part) -> list[Slots]:
-    return _in_metadata(part.data) if isinstance(part, DataPart) else []
 
 
 def _or_null(value: Json) -> Json:
