@@ -70,20 +70,11 @@ BRANCH_KEYS = frozenset({"if", "then", "else"})
 # What is found in a flow where the ways from step to step are not all known.
 TANGLING = frozenset(
     {
-        "flow.branch_after_else",
-        "flow.duplicate_step",
-        "flow.link_not_last",
-        "flow.no_else",
-        "flow.no_if",
-        "flow.no_then",
-        "flow.open_branch",
-        "flow.reserved_step",
-        "flow.step_kind",
-        "flow.target",
-        "flow.unknown_step",
-        "yaml.type",
+        "flow.branch_after_else", "flow.duplicate_step", "flow.link_not_last", "flow.no_else",
+        "flow.no_if", "flow.no_then", "flow.open_branch", "flow.reserved_step", "flow.step_kind",
+        "flow.target", "flow.unknown_step", "yaml.type",
     }
-)
+)  # fmt: skip
 RESERVED_IDS = frozenset({END, "START"})
 
 

@@ -33,15 +33,10 @@ from mock_server.project.nodes import MapNode, Node, as_text, fields_of, parse
 
 UNREAD = frozenset(
     {
-        "project.encoding",
-        "project.no_domain",
-        "project.no_flows",
-        "project.unreadable",
-        "yaml.depth",
-        "yaml.size",
-        "yaml.syntax",
+        "project.encoding", "project.no_domain", "project.no_flows", "project.unreadable",
+        "yaml.depth", "yaml.size", "yaml.syntax",
     }
-)
+)  # fmt: skip
 CLARIFY_VARIABLE = "CLARIFY_ON_MULTIPLE_START_FLOWS"
 CODE = "validation.a2a_server"
 INCOMPATIBLE_SESSION = f"{CODE}.incompatible_session_config"

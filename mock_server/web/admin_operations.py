@@ -1,13 +1,16 @@
 """An operation of the admin API: how it reads and answers JSON, and how OpenAPI describes it."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.json_schema import JsonSchemaMode, JsonSchemaValue
+from starlette.convertors import IntegerConvertor
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from mock_server.dialogue.model import Json
 from mock_server.tasks.json_text import encode_json, parse_json
@@ -135,8 +138,8 @@ def openapi(operations: Iterable[Operation], version: str) -> dict[str, object]:
     schemas, components = _schemas(known)
     paths: dict[str, dict[str, object]] = {}
     for operation in known:
-        path = PREFIX + operation.path.replace(":int}", "}").replace(":path}", "}")
-        paths.setdefault(path, {})[operation.verb.lower()] = _described(operation, schemas)
+        path = compile_path(operation.path)[1]
+        paths.setdefault(PREFIX + path, {})[operation.verb.lower()] = _described(operation, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "a2a-mock admin API", "version": version},
@@ -195,20 +198,19 @@ def _success(operation: Operation, schemas: Mapping[type, JsonSchemaValue]) -> d
 
 
 def _identifier(path: str) -> str:
-    words = path.replace(":int", "").replace(":path", "").replace("{", "").replace("}", "")
-    return "".join(word.capitalize() for word in words.replace("-", "/").split("/"))
+    words = re.findall(r"\w+", compile_path(path)[1])
+    return "".join(word.capitalize() for word in words)
 
 
 def _path_parameters(path: str) -> list[dict[str, object]]:
-    names = [part.partition("}")[0] for part in path.split("{")[1:]]
     return [
         {
-            "name": name.partition(":")[0],
+            "name": name,
             "in": "path",
             "required": True,
-            "schema": {"type": "integer" if name.endswith(":int") else "string"},
+            "schema": {"type": "integer" if isinstance(kind, IntegerConvertor) else "string"},
         }
-        for name in names
+        for name, kind in compile_path(path)[2].items()
     ]
 
 

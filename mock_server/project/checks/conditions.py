@@ -139,10 +139,7 @@ WORDS = (
     (re.compile(r"Failed to parse characters (?P<what>.+)", re.DOTALL), "{what} cannot be read"),
     (re.compile(r"Syntax error with (?P<what>.+)", re.DOTALL), "{what} is not expected there"),
     (re.compile(r"Unexpected end of predicate!"), "it ends too early"),
-    (
-        re.compile(r"Compilation failed for Regex (?P<what>.+)"),
-        "{what} is not a valid regex",
-    ),
+    (re.compile(r"Compilation failed for Regex (?P<what>.+)"), "{what} is not a valid regex"),
 )
 # What people bring along from other languages.
 FIXES: Mapping[str, re.Pattern[str]] = {

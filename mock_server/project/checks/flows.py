@@ -337,18 +337,12 @@ SLOTS_OF: Mapping[MentionKind, re.Pattern[str]] = {
 # Default actions of Rasa that only rules and stories use.
 CLASSIC_ACTIONS = frozenset(
     {
-        "action_back",
-        "action_deactivate_loop",
-        "action_default_ask_affirmation",
-        "action_default_ask_rephrase",
-        "action_default_fallback",
-        "action_extract_slots",
-        "action_listen",
-        "action_revert_fallback_events",
-        "action_two_stage_fallback",
+        "action_back", "action_deactivate_loop", "action_default_ask_affirmation",
+        "action_default_ask_rephrase", "action_default_fallback", "action_extract_slots",
+        "action_listen", "action_revert_fallback_events", "action_two_stage_fallback",
         "action_unlikely_intent",
     }
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
