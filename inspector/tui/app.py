@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import on
 from textual.app import App, ComposeResult
+from textual.widget import Widget
 from textual.widgets import Static
 
 from inspector.errors import InspectorError
@@ -20,7 +21,7 @@ from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
 from inspector.tui.drawing.styles import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
 from inspector.tui.layout import SplitLayout
-from inspector.tui.messages import Notice, SessionGiven, SymbolsChosen, TargetGiven
+from inspector.tui.messages import Notice, SessionGiven, TargetGiven
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -146,7 +147,6 @@ class InspectorApp(App[int]):
         return target, self._connection or Connection()
 
     def _show(self, open_it: "Callable[[], RecordedSession]", target: str) -> None:
-        from inspector.tui.drawing.styles import ASCII
         from inspector.tui.keys import keymap_of
         from inspector.tui.workspace import Workspace
 
@@ -177,8 +177,6 @@ class InspectorApp(App[int]):
             self.switch_screen(workspace)  # pyright: ignore[reportUnknownMemberType]
         else:
             self.push_screen(workspace)
-        if self.letters.enabled:
-            workspace.call_after_refresh(workspace.draw_with, ASCII)
         for told in (workspace.keymap.told, opened.remark):
             if told:
                 workspace.call_after_refresh(workspace.notice, told)
@@ -191,9 +189,12 @@ class InspectorApp(App[int]):
     def take_layout(self, event: SplitLayout.Changed) -> None:
         self._remember(replace(self.look, layout=event.layout))
 
-    @on(SymbolsChosen)
-    def take_symbols(self, event: SymbolsChosen) -> None:
-        self.letters.enabled = event.is_ascii
+    def action_symbols(self) -> None:
+        """Draw in ASCII from now on, or no longer."""
+        self.letters.enabled = not self.letters.enabled
+        for screen in self.screen_stack:
+            for widget in screen.walk_children(Widget, with_self=True):
+                widget.refresh()
 
     def action_next_theme(self) -> None:
         """Take the next theme, and remember it."""

@@ -22,7 +22,6 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.json_lines import body_lines, ink_json
 from inspector.tui.drawing.safe_text import safe, safe_line, wall_clock
-from inspector.tui.drawing.styles import UNICODE, Symbols
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import app_of
 from inspector.views.card import (
@@ -97,14 +96,12 @@ class CardScreen(Screen["str | None"]):
         fetch: Callable[[], None] = lambda: None,
         last: Callable[[], SeenCard | None] = lambda: None,
         started: datetime,
-        symbols: Symbols = UNICODE,
     ) -> None:
         super().__init__()
         self._view = view
         self._fetch = fetch
         self._last = last
         self._started = started
-        self._symbols = symbols
         self._is_raw = False
         self._is_watching = False
         self._timer: Timer | None = None
@@ -144,9 +141,7 @@ class CardScreen(Screen["str | None"]):
         if card is None:
             return
         difference = self._difference(card)
-        self._lines = (
-            raw_lines(card) if self._is_raw else card_lines(card, difference, self._symbols)
-        )
+        self._lines = raw_lines(card) if self._is_raw else card_lines(card, difference)
         self._mark(from_start=from_start)
         self._tell()
 
@@ -250,17 +245,17 @@ class CardScreen(Screen["str | None"]):
         self._tell()
 
 
-def card_lines(card: CardView, difference: Difference, symbols: Symbols) -> list[Block]:
+def card_lines(card: CardView, difference: Difference) -> list[Block]:
     """A block a line; one that is an example has its text as name, behind `EXAMPLE`."""
     marks = _skill_marks(difference.changes)
     skills = [skill for skill in card.skills if not skill.is_repair]
     repairs = [skill for skill in card.skills if skill.is_repair]
-    lines = [*_identity(card), *_difference(difference, symbols), *_findings(card)]
+    lines = [*_identity(card), *_difference(difference), *_findings(card)]
     blocks = [Block(None, (line,)) for line in [*lines, _title(f"Skills ({len(skills)})")]]
-    blocks += [block for skill in skills for block in _skill(skill, marks, symbols)]
+    blocks += [block for skill in skills for block in _skill(skill, marks)]
     if repairs:
         blocks.append(Block(None, (_title(f"Conversation repair ({len(repairs)})"),)))
-        blocks += [block for skill in repairs for block in _skill(skill, marks, symbols)]
+        blocks += [block for skill in repairs for block in _skill(skill, marks)]
     return blocks
 
 
@@ -335,7 +330,7 @@ def _signature(signature: Signature) -> Line:
     )
 
 
-def _difference(difference: Difference, symbols: Symbols) -> Iterator[Line]:
+def _difference(difference: Difference) -> Iterator[Line]:
     if not difference.changes:
         return
     count = len(difference.changes)
@@ -344,7 +339,7 @@ def _difference(difference: Difference, symbols: Symbols) -> Iterator[Line]:
         kind, style = _CHANGES[change.kind]
         yield Line(
             Content.assemble(
-                (f"{symbols.changes[kind]} ", style),
+                (f"{styles.CHANGE_SIGNS[kind]} ", style),
                 safe_line(change.path),
                 (f"  {told(change, _short)}", styles.DIM),
             ),
@@ -387,12 +382,12 @@ def _skill_marks(changes: Iterable[CardChange]) -> Mapping[str, ChangeKind]:
     return marks
 
 
-def _skill(skill: SkillRow, marks: Mapping[str, ChangeKind], symbols: Symbols) -> Iterator[Block]:
+def _skill(skill: SkillRow, marks: Mapping[str, ChangeKind]) -> Iterator[Block]:
     mark = marks.get(repr(skill.id))
     sign, style = ("  ", styles.PLAIN)
     if mark is not None:
         kind, style = _CHANGES[mark]
-        sign = f"{symbols.changes[kind]} "
+        sign = f"{styles.CHANGE_SIGNS[kind]} "
     heading = Content.assemble(
         (sign, style),
         (safe_line(skill.name), styles.ACCENT),

@@ -11,7 +11,7 @@ from textual.style import Style
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
-from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import OfferTaken, Place
 from inspector.tui.panel import Payload, entry_payload, received_payload
@@ -33,7 +33,6 @@ class ConversationPanel(BlockList):
         super().__init__(wraps=True, id="conversation", empty=WRITE_BELOW)
         self.title = "1 Conversation"
         self.count: tuple[int, int] | None = None
-        self.symbols = UNICODE
         self.agent = "agent"
         self._view = LogView()
         self._started = started
@@ -80,9 +79,6 @@ class ConversationPanel(BlockList):
             tail = (card,)
         self.refill(lambda: self._messages.take(chat, tail), from_start=greets)
 
-    def redraw_all(self) -> None:
-        self.refill(self._messages.clear)
-
     def on_click(self, event: events.Click) -> None:
         payload: object = event.style.meta.get("offer")
         if isinstance(payload, str):
@@ -110,8 +106,8 @@ class ConversationPanel(BlockList):
             (who, f"{styles.KEY} bold" if is_user else "bold"),
         ]
         if said.state is not None:
-            sign = state_sign(self.symbols, said.state)
-            parts += ["  ", (f"{sign} {state_name(said.state)}", state_ink(said.state))]
+            sign = state_sign(said.state)
+            parts += ["  ", (f"{sign} {state_name(said.state)}", state_style(said.state))]
         return Line(Content.assemble(*parts))
 
 

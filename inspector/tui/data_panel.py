@@ -16,7 +16,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.drawing.json_lines import tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
-from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import PanelWanted, Place
 from inspector.tui.panel import Payload, received_payload
@@ -67,7 +67,6 @@ class DataPanel(BlockList):
     def __init__(self) -> None:
         super().__init__(wraps=True, follows=False, id="data", empty="No data yet.")
         self.title = "3 Data"
-        self.symbols = UNICODE
         self._view = LogView()
         self._turn: TurnData | None = None
         self._mock = mock.EMPTY
@@ -122,9 +121,6 @@ class DataPanel(BlockList):
         else:
             self._refill()
 
-    def redraw_all(self) -> None:
-        self._refill()
-
     def action_fold(self) -> None:
         block = self.current
         if block is not None and block.name and block.name not in self._files:
@@ -177,7 +173,7 @@ class DataPanel(BlockList):
         if found is None and trace_id not in ("", self._wanted):
             self._wanted = trace_id
             self.post_message(TraceWanted(trace_id))
-        return trace_blocks(found, self.symbols)
+        return trace_blocks(found)
 
     def _blocks(self, turn: TurnData) -> list[Block]:
         blocks = [_block(self._heading(turn))]
@@ -203,24 +199,24 @@ class DataPanel(BlockList):
         text = Content.styled(flow, "bold" if turn.active_flow else styles.DIM)
         if turn.state is None:
             return Line(text)
-        sign = state_sign(self.symbols, turn.state)
+        sign = state_sign(turn.state)
         return Line(
             text,
-            tail=Content.styled(f"{sign} {state_name(turn.state)}", state_ink(turn.state)),
+            tail=Content.styled(f"{sign} {state_name(turn.state)}", state_style(turn.state)),
         )
 
     def _slot(self, slot: SlotRow, width: int) -> Line:
         """Return name, value and change; a value that went shows what it was."""
         style = _CHANGE_INK[slot.change]
-        sign = self.symbols.changes[slot.change]
+        sign = styles.CHANGE_SIGNS[slot.change]
         name = safe_line(slot.name).ljust(width)
         match slot.change:
             case SlotChange.CHANGED:
                 shown = f"{value_text(slot.previous)} → {value_text(slot.value)}"
             case SlotChange.CLEARED:
-                shown = f"{self.symbols.none}  (was {value_text(slot.previous)})"
+                shown = f"{styles.NONE}  (was {value_text(slot.previous)})"
             case SlotChange.SAME | SlotChange.ADDED:
-                shown = self.symbols.none if slot.value is None else value_text(slot.value)
+                shown = styles.NONE if slot.value is None else value_text(slot.value)
         words = ["new"] if slot.change is SlotChange.ADDED else []
         words += ["seeded"] if slot.is_seeded else []
         return Line(
@@ -231,14 +227,14 @@ class DataPanel(BlockList):
     def _tree(self, label: str, value: Json) -> list[Block]:
         return [
             Block(None, (Line(line.text, 2 * line.depth),), line.path if line.is_branch else "")
-            for line in tree(label, value, path=label, toggled=self._toggled, symbols=self.symbols)
+            for line in tree(label, value, path=label, toggled=self._toggled)
         ]
 
     def _artifact(self, artifact: ArtifactRow, is_over: bool) -> list[Block]:
         chunks = f"{artifact.chunks} chunk{'' if artifact.chunks == 1 else 's'}"
         progress = chunks if artifact.is_complete or is_over else f"{chunks}, more to come"
         title = Content.assemble(
-            (f"{self.symbols.artifact} ", styles.ACCENT),
+            (f"{styles.ARTIFACT} ", styles.ACCENT),
             safe_line(artifact.name or artifact.artifact_id),
         )
         blocks = [_block(Line(title, tail=Content.styled(progress, styles.DIM)))]
@@ -257,7 +253,7 @@ class DataPanel(BlockList):
         name = f"file {len(self._files) + 1}"
         self._files[name] = file
         text = Content.assemble(
-            (f"{self.symbols.artifact} ", styles.ACCENT),
+            (f"{styles.ARTIFACT} ", styles.ACCENT),
             safe_line(file.name),
             (f"  {safe_line(file.media_type)}", styles.DIM),
         )
@@ -314,7 +310,7 @@ def explanation(exchange: int | None, mock: MockView) -> Trace | str | None:
     return mock.traces.get(trace_id)
 
 
-def trace_blocks(found: Trace | str | None, symbols: Symbols) -> list[Block]:
+def trace_blocks(found: Trace | str | None) -> list[Block]:
     """Return the blocks of an explanation; a trace's tell what happened, one after the other."""
     if found is None:
         return []
@@ -322,10 +318,10 @@ def trace_blocks(found: Trace | str | None, symbols: Symbols) -> list[Block]:
         return [_block(Line(Content.styled(found, styles.DIM)))]
     trace = found
     return [
-        *_section("Understanding", (_rule(rule, symbols) for rule in trace.rules)),
+        *_section("Understanding", (_rule(rule) for rule in trace.rules)),
         *_section("Commands", (*map(_command, trace.commands), *map(_dropped, trace.dropped))),
         *_section("Flow", (_move(move) for move in trace.moves)),
-        *_section("State", (_rule(rule, symbols) for rule in trace.states)),
+        *_section("State", (_rule(rule) for rule in trace.states)),
     ]
 
 
@@ -335,11 +331,11 @@ def _section(title: str, lines: Iterable[Line]) -> list[Block]:
     return [heading, *map(_block, found), _block(Line(Content("")))]
 
 
-def _rule(rule: Rule, symbols: Symbols) -> Line:
+def _rule(rule: Rule) -> Line:
     """Return a rule that was tried; the one that fired is told by sign and ink."""
     name, reason = safe_line(rule.name).ljust(_RULE_WIDTH), safe_line(rule.reason)
     if rule.has_fired:
-        sign = symbols.states["completed"]
+        sign = styles.STATE_SIGNS["completed"]
         return Line(Content.assemble((f"{sign} {name}", styles.GOOD), f" {reason}"), 2, hang=2)
     return Line(Content.styled(f"· {name} {reason}", styles.DIM), 2, hang=2)
 

@@ -12,7 +12,7 @@ from inspector.net.events import FailureKind
 from inspector.tui.credentials import Words
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import fault_words, safe_line
-from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views import mock
@@ -80,7 +80,6 @@ def _connection(view: LogView, reopened_to: int) -> ConnectionState:
 
 class Header(Widget):
     view: reactive[HeaderView] = reactive(HeaderView(""))
-    symbols: reactive[Symbols] = reactive(UNICODE)
     is_live: reactive[bool] = reactive(False)
     credentials: reactive[Words] = reactive(Words())
 
@@ -133,21 +132,21 @@ class Header(Widget):
         return ((f"   {words.text}", words.style),) if words.text else ()
 
     def _conversation(self, *, is_short: bool = False) -> Content:
-        beside = mock_words(self.view.mock, self.symbols, is_short=is_short)
+        beside = mock_words(self.view.mock, is_short=is_short)
         if self.is_live:
-            words = self.symbols.live if is_short else f"{self.symbols.live} live"
+            words = styles.LIVE if is_short else f"{styles.LIVE} live"
             beside += Content.styled(f"{words}  ", styles.GOOD)
         if self.view.context_id is None:
             return beside + Content.styled("no context yet", styles.DIM)
         parts = [("ctx ", styles.DIM), (safe_line(self.view.context_id)[:SHORT_ID], styles.ACCENT)]
         if self.view.state is not None:
-            sign = state_sign(self.symbols, self.view.state)
+            sign = state_sign(self.view.state)
             name = state_name(self.view.state)
-            parts.append((f" {sign} {name}", state_ink(self.view.state)))
+            parts.append((f" {sign} {name}", state_style(self.view.state)))
         return beside + Content.assemble(*parts)
 
 
-def mock_words(mock: MockView, symbols: Symbols, *, is_short: bool) -> Content:
+def mock_words(mock: MockView, *, is_short: bool) -> Content:
     """Return what a connected mock serves, how its last save went, and what is armed in it."""
     if mock.model is None:
         return Content("")
@@ -163,7 +162,7 @@ def mock_words(mock: MockView, symbols: Symbols, *, is_short: bool) -> Content:
     faults = f"{len(armed)} fault{'' if len(armed) == 1 else 's'}"
     if len(armed) == 1 and not is_short:
         faults = fault_words(armed[0])
-    warning = (f"  {symbols.warning} {faults}" if armed else "", styles.WARN)
+    warning = (f"  {styles.WARNING} {faults}" if armed else "", styles.WARN)
     return Content.assemble(said, warning, "  " if is_short else "   ")
 
 

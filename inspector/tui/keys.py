@@ -122,7 +122,7 @@ KEYS = (
     Key("go_wire", "panels.go('wire')", SCREEN, "4", "", "", "Go to the wire view"),
     Key("write", "composer.write", SCREEN, "5,i", "", "", "Write a message"),
     Key("send", "composer.send", TURN, "", "f5", "", "Send the turn that is written, raw or not"),
-    Key("symbols", "symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),
+    Key("symbols", "app.symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),
     Key("credentials", "credentials", SECRET, "", "", "", "Give other credentials"),
     Key("theme", "app.next_theme", SCREEN, "", "", "", "Take the next theme"),
 )

@@ -16,7 +16,7 @@ from inspector.settings import Connection
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe, safe_line
-from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.views.data import SlotChange
 from inspector.views.live import ComparedTurn, LiveView, compare_last
@@ -54,7 +54,6 @@ class LiveDrawer(BlockList):
 
     def __init__(self) -> None:
         super().__init__(wraps=True, follows=False, id="live")
-        self.symbols = UNICODE
         self._live = LiveView()
         self._is_to_first = False
         self._shown: tuple[ComparedTurn, ...] = ()
@@ -89,7 +88,7 @@ class LiveDrawer(BlockList):
         turns = compare_last(self._live, to_first=self._is_to_first)
         if turns != self._shown:
             self._shown = turns
-            self.show([turn_block(turn, n, self.symbols) for n, turn in enumerate(turns, 1)])
+            self.show([turn_block(turn, n) for n, turn in enumerate(turns, 1)])
         if not turns:
             self.show([Block(None, (Line(Content.styled(WAITING, styles.DIM)),))])
         self._title()
@@ -121,12 +120,12 @@ def summary(turns: Sequence[ComparedTurn], live: LiveView) -> str:
     return f"run {live.count}: {what}"
 
 
-def turn_block(turn: ComparedTurn, number: int, symbols: Symbols) -> Block:
+def turn_block(turn: ComparedTurn, number: int) -> Block:
     """Return one turn: its words and state, and below them what is other than before."""
     new = turn.new
     is_changed = bool(turn.changes)
     sign, style = (
-        (symbols.changes[SlotChange.CHANGED], styles.WARN) if is_changed else (" ", styles.DIM)
+        (styles.CHANGE_SIGNS[SlotChange.CHANGED], styles.WARN) if is_changed else (" ", styles.DIM)
     )
     first = Content.assemble(
         (f"{sign} ", f"{style} bold"),
@@ -137,23 +136,23 @@ def turn_block(turn: ComparedTurn, number: int, symbols: Symbols) -> Block:
         return Block(None, (Line(first, tail=Content.styled("…", styles.DIM)),))
     tail = Content.styled("same", styles.DIM)
     if is_changed and new.state is not None:
-        name = f"{state_sign(symbols, new.state)} {state_name(new.state)}"
-        tail = Content.styled(name, state_ink(new.state))
+        name = f"{state_sign(new.state)} {state_name(new.state)}"
+        tail = Content.styled(name, state_style(new.state))
     lines = [Line(first, tail=tail)]
     for change in turn.changes:
-        lines += _change_lines(change, symbols)
+        lines += _change_lines(change)
     return Block(None, tuple(lines))
 
 
-def _change_lines(change: Change, symbols: Symbols) -> list[Line]:
+def _change_lines(change: Change) -> list[Line]:
     """Return `old → new` on a line, or old above new where they are long."""
     label = (safe_line(change.what).ljust(_LABEL_WIDTH), styles.DIM)
     old, new = safe(change.old), safe(change.new)
     if max(len(old), len(new)) <= _SHORT and "\n" not in old + new:
         line = Content.assemble(label, (old, styles.BAD), (" → ", styles.DIM), (new, styles.GOOD))
         return [Line(line, _NUMBER_WIDTH + 2)]
-    signs = {"-": (symbols.changes[SlotChange.CLEARED], styles.BAD)}
-    signs["+"] = (symbols.changes[SlotChange.ADDED], styles.GOOD)
+    signs = {"-": (styles.CHANGE_SIGNS[SlotChange.CLEARED], styles.BAD)}
+    signs["+"] = (styles.CHANGE_SIGNS[SlotChange.ADDED], styles.GOOD)
     rows = [row for row in ndiff(old.split("\n"), new.split("\n")) if row[0] in signs and row[2:]]
     lines: list[Line] = []
     for row in rows:

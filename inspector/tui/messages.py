@@ -64,13 +64,6 @@ class TurnComposed(Message):
 
 
 @dataclass
-class SymbolsChosen(Message):
-    """Other symbols are drawn from now on."""
-
-    is_ascii: bool
-
-
-@dataclass
 class TargetGiven(Message):
     """`target` as the command line takes it; None asks for the demonstration."""
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, runtime_checkable
 
-from inspector.tui.drawing.styles import Symbols
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.views.exchanges import Exchange
@@ -28,14 +27,10 @@ class Panel(Protocol):
     """
 
     title: str
-    symbols: Symbols
     count: tuple[int, int] | None
 
     def show_view(self, view: LogView) -> None:
         """Show what has changed, with the selected place marked."""
-
-    def redraw_all(self) -> None:
-        """Draw everything anew, as after a change of symbols."""
 
     def shows_trouble_at(self, place: Place) -> bool:
         """Say whether what is wrong at `place` can be read here."""

@@ -16,7 +16,6 @@ from inspector.errors import UsageError
 from inspector.tui.ask_line import FilterLine, SaveLine
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.styles import UNICODE, Symbols
 from inspector.tui.layout import Layout, SplitLayout, TabBar
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import NewsCame, Notice, PanelWanted, Picked, Place, app_of
@@ -47,7 +46,6 @@ class Panels(Container):
         self._split = SplitLayout(columns, bottom, layout)
         self._started = started
         self.active = layout.shown[0]
-        self.symbols = UNICODE
         self._problem = ""
         self._is_focus_due = False
         # where the user was before the bottom panel opened
@@ -85,12 +83,6 @@ class Panels(Container):
     def show_at_bottom(self, place: Place) -> None:
         self.select(place)
         self.go_to(self._bottom)
-
-    def draw_with(self, symbols: Symbols) -> None:
-        self.symbols = symbols
-        for panel in self._panels.values():
-            panel.symbols = symbols
-            panel.redraw_all()
 
     @on(Picked)
     def take_pick(self, event: Picked) -> None:

@@ -21,7 +21,7 @@ from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import duration, safe_line, size, wall_clock
-from inspector.tui.drawing.styles import Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.views.channels import MissingPush, missing_pushes
@@ -89,7 +89,6 @@ class PushScreen(Screen[Place | None]):
         *,
         started: datetime,
         now_ms: Callable[[], float],
-        symbols: Symbols,
         registers: bool,
         set_registers: Callable[[bool], None],
     ) -> None:
@@ -98,7 +97,6 @@ class PushScreen(Screen[Place | None]):
         self._view = view
         self._started = started
         self._now_ms = now_ms
-        self._symbols = symbols
         self._registers = registers
         self._set_registers = set_registers
         self._field = ""
@@ -234,10 +232,7 @@ class PushScreen(Screen[Place | None]):
         self.query_one("#receiver", Static).update(lines)
         self._take_new()
         reports, now_ms = self._view.views.readings.reports, self._now_ms()
-        missing = [
-            missing_block(one, self._symbols)
-            for one in missing_pushes(reports, now_ms, MISSING_AFTER_MS)
-        ]
+        missing = [missing_block(one) for one in missing_pushes(reports, now_ms, MISSING_AFTER_MS)]
         blocks = [*self._blocks, *missing]
         if not self._blocks:
             url = self._receiver.url if self._receiver is not None else ""
@@ -250,7 +245,7 @@ class PushScreen(Screen[Place | None]):
         for place in range(self._taken, len(exchanges)):
             exchange = exchanges[place]
             if exchange.push is not None:
-                block = push_block(exchange, exchange.push, self._started, self._symbols)
+                block = push_block(exchange, exchange.push, self._started)
                 self._blocks.append(block)
         self._taken = len(exchanges)
 
@@ -285,34 +280,32 @@ def injection_words(injection: Injection) -> str:
     return words + late
 
 
-def push_block(
-    exchange: Exchange, push: PushReceived, started: datetime, symbols: Symbols
-) -> Block:
+def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Block:
     """Return one notification: verdict, what it tells of which task, and what is odd about it."""
     is_good = push.verdict is PushVerdict.ACCEPTED
-    sign = symbols.states["completed" if is_good else "failed"]
+    sign = styles.STATE_SIGNS["completed" if is_good else "failed"]
     verdict = f"{sign} {push.verdict.value}".ljust(_VERDICT_WIDTH + 2)
     result = read_push(push).result
     task = "" if result is None else safe_line(result.task_id or "")[:SHORT_ID]
     first = Content.assemble(
         (f"{wall_clock(started, push.at_ms)}  ", styles.DIM),
         (verdict, styles.GOOD if is_good else styles.BAD),
-        _state(result.state if result is not None else None, symbols),
+        _state(result.state if result is not None else None),
         (f"  {task}", styles.ACCENT),
         ("  resent" if find_header(push.headers, RESENT_HEADER) else "", styles.DIM),
     )
     answered = "dropped" if push.status is None else str(push.status)
     lines = [Line(first, tail=Content.styled(f"{size(len(push.body))}  {answered}", styles.DIM))]
-    lines += [_finding(finding, symbols) for finding in exchange.findings]
+    lines += [_finding(finding) for finding in exchange.findings]
     return Block(Place(exchange.id, push.seq), tuple(lines))
 
 
-def missing_block(missing: MissingPush, symbols: Symbols) -> Block:
+def missing_block(missing: MissingPush) -> Block:
     """Return a notification that was due and did not come."""
     text = Content.assemble(
-        (f"{symbols.warning} missing  ", styles.BAD),
+        (f"{styles.WARNING} missing  ", styles.BAD),
         f"{safe_line(missing.channel.value)} told ",
-        _state(missing.state, symbols),
+        _state(missing.state),
         (f"  {safe_line(missing.task_id)[:SHORT_ID]}", styles.ACCENT),
         (f"  {duration(missing.since_ms)} ago", styles.DIM),
     )
@@ -352,15 +345,15 @@ def _registers(turn: Exchange) -> bool:
     return isinstance(request, RequestSent) and read_sent(request).ask.callback is not None
 
 
-def _state(state: str | None, symbols: Symbols) -> Content:
+def _state(state: str | None) -> Content:
     if state is None:
         return Content("".ljust(_STATE_WIDTH))
-    text = f"{state_sign(symbols, state)} {state_name(state)}".ljust(_STATE_WIDTH)
-    return Content.styled(text, state_ink(state))
+    text = f"{state_sign(state)} {state_name(state)}".ljust(_STATE_WIDTH)
+    return Content.styled(text, state_style(state))
 
 
-def _finding(finding: Finding, symbols: Symbols) -> Line:
+def _finding(finding: Finding) -> Line:
     style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
     style = styles.DIM if finding.severity is Severity.HINT else style
-    text = Content.styled(f"{symbols.warning} {safe_line(finding.message)}", style)
+    text = Content.styled(f"{styles.WARNING} {safe_line(finding.message)}", style)
     return Line(text, 10, Content.styled(finding.section, styles.DIM))

@@ -27,7 +27,7 @@ from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.styles import UNICODE, Symbols, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.messages import app_of
 from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
 from inspector.views.session_exports import SUFFIXES, export
@@ -100,13 +100,10 @@ class SessionsScreen(Screen[Path | None]):
         Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
 
-    def __init__(
-        self, folder: Path, current: Path | None = None, symbols: Symbols = UNICODE
-    ) -> None:
+    def __init__(self, folder: Path, current: Path | None = None) -> None:
         super().__init__()
         self._folder = folder
         self._current = current
-        self._symbols = symbols
         self._rows: list[SessionRow] = []
         self._marked: list[Path] = []
         self._doomed: Path | None = None
@@ -189,7 +186,7 @@ class SessionsScreen(Screen[Path | None]):
         # names sort as the sessions began
         pair = sorted(chosen)
         try:
-            blocks = compared_blocks(pair[0], pair[1], self._symbols)
+            blocks = compared_blocks(pair[0], pair[1])
         except UsageError as error:
             self._tell(str(error))
             return
@@ -259,7 +256,6 @@ class SessionsScreen(Screen[Path | None]):
             [
                 row_block(
                     one,
-                    self._symbols,
                     is_marked=one.path in self._marked,
                     is_open=one.path == self._current,
                 )
@@ -311,10 +307,10 @@ class ComparedScreen(Screen[None]):
         listing.open_at_start(self._blocks)
 
 
-def row_block(row: SessionRow, symbols: Symbols, *, is_marked: bool, is_open: bool) -> Block:
+def row_block(row: SessionRow, *, is_marked: bool, is_open: bool) -> Block:
     """One line: when, what, with whom; at its end how the last turns ended."""
     count = f"{len(row.turns)} turn" + (" " if len(row.turns) == 1 else "s")
-    tail = Content.assemble(*_states(row, symbols), (f"  {count.rjust(9)}", styles.DIM))
+    tail = Content.assemble(*_states(row), (f"  {count.rjust(9)}", styles.DIM))
     text = Content.assemble(
         ("x " if is_marked else "  ", styles.WARN),
         (f"{row.when}  ", styles.DIM),
@@ -325,16 +321,16 @@ def row_block(row: SessionRow, symbols: Symbols, *, is_marked: bool, is_open: bo
     return Block(None, (Line(text, tail=tail),), str(row.path))
 
 
-def _states(row: SessionRow, symbols: Symbols) -> list[tuple[str, str]]:
+def _states(row: SessionRow) -> list[tuple[str, str]]:
     return [
-        (state_sign(symbols, turn.state), state_ink(turn.state))
+        (state_sign(turn.state), state_style(turn.state))
         if turn.state
-        else (symbols.none, styles.DIM)
+        else (styles.NONE, styles.DIM)
         for turn in row.turns[-MOST_STATES:]
     ]
 
 
-def compared_blocks(old: Path, new: Path, symbols: Symbols) -> list[Block]:
+def compared_blocks(old: Path, new: Path) -> list[Block]:
     """The turns of two sessions, old beside new.
 
     Raises:
@@ -348,12 +344,10 @@ def compared_blocks(old: Path, new: Path, symbols: Symbols) -> list[Block]:
         (f"{safe_line(names[0])} → {safe_line(names[1])}", "bold"),
         (f"   {others} of {len(pairs)} turns differ", styles.WARN if others else styles.GOOD),
     )
-    return [Block(None, (Line(heading), Line(Content(""))))] + [
-        _pair_block(pair, symbols) for pair in pairs
-    ]
+    return [Block(None, (Line(heading), Line(Content(""))))] + [_pair_block(pair) for pair in pairs]
 
 
-def _pair_block(pair: ComparedTurns, symbols: Symbols) -> Block:
+def _pair_block(pair: ComparedTurns) -> Block:
     turn = pair.new or pair.old
     assert turn is not None
     is_same = not pair.changes
@@ -361,7 +355,7 @@ def _pair_block(pair: ComparedTurns, symbols: Symbols) -> Block:
     lines = [
         Line(
             Content.assemble((f"{sign} ", style), (safe_line(turn.title), "bold")),
-            tail=Content.styled(state_name(turn.state), state_ink(turn.state))
+            tail=Content.styled(state_name(turn.state), state_style(turn.state))
             if turn.state
             else None,
         )

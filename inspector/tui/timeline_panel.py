@@ -11,7 +11,7 @@ from textual.content import Content
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
-from inspector.tui.drawing.styles import UNICODE, state_ink, state_name, state_sign
+from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.tui.panel import Payload, entry_payload, received_payload
@@ -39,7 +39,6 @@ class TimelinePanel(BlockList):
         super().__init__(wraps=False, id="timeline", empty="No task yet.")
         self.title = "2 Timeline"
         self.count: tuple[int, int] | None = None
-        self.symbols = UNICODE
         self._view = LogView()
         self._folded: set[int] = set()
         self._marks: Mapping[int, tuple[FaultMark, ...]] = {}
@@ -81,9 +80,6 @@ class TimelinePanel(BlockList):
             for exchange in [key for key, mark in marks.items() if before.get(key) != mark]:
                 self.refill(lambda exchange=exchange: self._tasks.touch(exchange))
 
-    def redraw_all(self) -> None:
-        self.refill(self._tasks.clear)
-
     def action_fold(self) -> None:
         if not len(self.source):
             return
@@ -99,7 +95,7 @@ class TimelinePanel(BlockList):
         return Block(Place(task.exchange, 0), lines, f"task {task.exchange}")
 
     def _heading(self, task: TaskRow, is_closed: bool) -> tuple[Line, ...]:
-        fold = self.symbols.closed if is_closed else self.symbols.opened
+        fold = styles.CLOSED if is_closed else styles.OPENED
         name = safe_line(task.task_id or "")[:SHORT_ID] or "·" * SHORT_ID
         text = Content.assemble(
             (f"{fold} ", styles.DIM), (f"{name}  ", styles.ACCENT), (safe_line(task.title), "bold")
@@ -107,18 +103,18 @@ class TimelinePanel(BlockList):
         elapsed = "…" if task.elapsed_ms is None else duration(task.elapsed_ms)
         tail = [(elapsed, styles.DIM)]
         if task.state is not None:
-            tail.append((f" {state_sign(self.symbols, task.state)}", state_ink(task.state)))
+            tail.append((f" {state_sign(task.state)}", state_style(task.state)))
         marks = self._marks.get(task.exchange, ())
         return (Line(text, tail=Content.assemble(*tail)), *map(self._mark, marks))
 
     def _mark(self, mark: FaultMark) -> Line:
         told = "hit" if mark.has_hit else "armed"
-        text = f"{self.symbols.warning} fault {told}: {fault_words(mark.fault)}"
+        text = f"{styles.WARNING} fault {told}: {fault_words(mark.fault)}"
         return Line(Content.styled(text, styles.WARN), 2)
 
     def _row(self, task: TaskRow, update: Update) -> Block:
         when = duration(update.at_ms - task.started_ms).rjust(_TIME_WIDTH)
-        final = f" {self.symbols.final}" if update.is_final else ""
+        final = f" {styles.FINAL}" if update.is_final else ""
         first = Content.assemble(
             (f"{when}  ", styles.DIM), self._event(update), (final, "bold"), *_words(update)
         )
@@ -129,17 +125,17 @@ class TimelinePanel(BlockList):
     def _event(self, update: Update) -> Content:
         """Return the state, or what came in its stead: a chunk of an artifact, an error."""
         if update.kind == "artifact-update":
-            return Content.assemble((f"{self.symbols.artifact} ", styles.ACCENT), _said(update))
+            return Content.assemble((f"{styles.ARTIFACT} ", styles.ACCENT), _said(update))
         if update.state is None:
             style = styles.BAD if update.kind == "error" else styles.PLAIN
-            sign = self.symbols.states["failed"] if update.kind == "error" else "·"
+            sign = styles.STATE_SIGNS["failed"] if update.kind == "error" else "·"
             return Content.assemble((f"{sign} {update.kind}", style), ("  ", ""), _said(update))
-        sign, name = state_sign(self.symbols, update.state), state_name(update.state)
-        return Content.styled(f"{sign} {name}", state_ink(update.state))
+        sign, name = state_sign(update.state), state_name(update.state)
+        return Content.styled(f"{sign} {name}", state_style(update.state))
 
     def _finding(self, finding: Finding) -> Line:
         style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
-        text = f"{self.symbols.warning} {safe_line(finding.message)}"
+        text = f"{styles.WARNING} {safe_line(finding.message)}"
         return Line(
             Content.styled(text, style if finding.severity is not Severity.HINT else styles.DIM),
             _TIME_WIDTH + 3,
@@ -235,12 +231,6 @@ class TaskBlocks:
         for place in changed:
             self._measure(place)
         return is_other
-
-    def clear(self) -> bool:
-        """Draw everything anew; that is always other."""
-        self._headings.clear()
-        self._updates.clear()
-        return True
 
     def lay_out(self, width: int) -> None:
         self._width = width

@@ -22,7 +22,6 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.json_lines import body_lines
 from inspector.tui.drawing.safe_text import duration, safe_line, size
-from inspector.tui.drawing.styles import UNICODE
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.tui.panel import Payload, received_payload
@@ -52,7 +51,6 @@ class WirePanel(Horizontal):
         super().__init__(id="wire")
         self.title = "4 Wire"
         self.count: tuple[int, int] | None = None
-        self.symbols = UNICODE
         self.is_pretty = True
         self._exchanges: Series[Exchange] = Series()
         self._rows = ItemBlocks(self._row, lambda one: Place(one.id, one.request.seq))
@@ -109,14 +107,10 @@ class WirePanel(Horizontal):
         listing.mark(place)
         self._show_bytes(self._exchange_at(place))
 
-    def redraw_all(self) -> None:
-        self.query_one("#exchanges", BlockList).refill(self._rows.clear)
-        self.query_one("#bytes", BlockList).refill(self._drawn.clear)
-        self.show_exchanges(self._exchanges, self._place)
-
     def action_pretty(self) -> None:
         self.is_pretty = not self.is_pretty
-        self.redraw_all()
+        self.query_one("#bytes", BlockList).refill(self._drawn.clear)
+        self._show_bytes(self._exchange_at(self._place))
 
     def _exchange_at(self, place: Place | None) -> Exchange | None:
         if place is None:
@@ -156,7 +150,7 @@ class WirePanel(Horizontal):
         request = exchange.request
         name = exchange.rpc_method or exchange.purpose or "push"
         text = Content.assemble((f"{exchange.id:>3} ", styles.DIM), safe_line(name))
-        tail = Content.assemble(_outcome(exchange), *_marks(exchange, self.symbols.warning))
+        tail = Content.assemble(_outcome(exchange), *_marks(exchange))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
 
 
@@ -192,11 +186,11 @@ def _answered(push: PushReceived) -> Content:
     return Content.assemble((status, style), (f" {push.verdict}", styles.DIM))
 
 
-def _marks(exchange: Exchange, warning: str) -> list[tuple[str, str]]:
+def _marks(exchange: Exchange) -> list[tuple[str, str]]:
     worst = exchange.worst
     if worst is None or worst is Severity.HINT:
         return [("  ", styles.PLAIN)]
-    return [(f" {warning}", styles.BAD if worst is Severity.ERROR else styles.WARN)]
+    return [(f" {styles.WARNING}", styles.BAD if worst is Severity.ERROR else styles.WARN)]
 
 
 def _request(exchange: Exchange, *, is_pretty: bool) -> Block:

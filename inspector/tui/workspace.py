@@ -37,7 +37,6 @@ from inspector.tui.composing.composer import NOTHING_SENT, Composer, Prompt, Raw
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.credentials import Credentials, OriginDoubted, Question, SecretHeader
 from inspector.tui.data_panel import DataPanel, TraceWanted
-from inspector.tui.drawing.styles import ASCII, UNICODE, Symbols
 from inspector.tui.header import Header
 from inspector.tui.keys import BY_NAME, Area, KeyBar, Keymap, bindings
 from inspector.tui.layout import Layout
@@ -48,7 +47,6 @@ from inspector.tui.messages import (
     OfferTaken,
     Place,
     SessionGiven,
-    SymbolsChosen,
     TurnComposed,
     app_of,
 )
@@ -277,15 +275,6 @@ class Workspace(Screen[None]):
 
         app_of(self).push_screen(HelpScreen(self.keymap))
 
-    def action_symbols(self) -> None:
-        chosen = ASCII if self.panels.symbols is UNICODE else UNICODE
-        self.post_message(SymbolsChosen(is_ascii=chosen is ASCII))
-        self.draw_with(chosen)
-
-    def draw_with(self, symbols: Symbols) -> None:
-        self.query_one(Header).symbols = symbols
-        self.panels.draw_with(symbols)
-
     # Turns and their tasks
 
     def action_resend(self) -> None:
@@ -408,7 +397,7 @@ class Workspace(Screen[None]):
             else:
                 self.post_message(SessionGiven(chosen))
 
-        screen = SessionsScreen(sessions_folder(), self.recorded_in, self.panels.symbols)
+        screen = SessionsScreen(sessions_folder(), self.recorded_in)
         app_of(self).push_screen(screen, after)
 
     def action_card(self) -> None:
@@ -417,7 +406,6 @@ class Workspace(Screen[None]):
             fetch=lambda: self.run_command(FetchCard()),
             last=lambda: self.cards.last if self.cards is not None else None,
             started=self.started,
-            symbols=self.panels.symbols,
         )
 
         def after(example: str | None) -> None:
@@ -455,7 +443,6 @@ class Workspace(Screen[None]):
             self.view,
             started=self.started,
             now_ms=self.now_ms,
-            symbols=self.panels.symbols,
             registers=Also.PUSH in self.composer.options.also,
             set_registers=set_registers,
         )

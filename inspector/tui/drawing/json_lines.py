@@ -10,7 +10,6 @@ from textual.content import Content
 
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe, safe_line, size
-from inspector.tui.drawing.styles import Symbols
 from inspector.wire.json_values import Json, parse_json
 
 # Beyond this a body is shown by its beginning; the log keeps all of it.
@@ -62,7 +61,7 @@ class TreeLine:
 
 
 def tree(
-    label: str, value: Json, *, path: str, toggled: Set[str], symbols: Symbols, depth: int = 0
+    label: str, value: Json, *, path: str, toggled: Set[str], depth: int = 0
 ) -> Iterator[TreeLine]:
     """Yield the lines of `value`. A branch is open unless its path is in `toggled`.
 
@@ -72,25 +71,21 @@ def tree(
         yield TreeLine(path, depth, _leaf(label, value), is_branch=False)
         return
     is_closed = (path in toggled) or depth >= DEEPEST
-    yield TreeLine(path, depth, _branch(label, value, is_closed, symbols), is_branch=True)
+    yield TreeLine(path, depth, _branch(label, value, is_closed), is_branch=True)
     if is_closed:
         return
     children = value.items() if isinstance(value, dict) else enumerate(value)
     for key, child in islice(children, WIDEST):
         below = f"{path}/{key}"
-        yield from tree(
-            str(key), child, path=below, toggled=toggled, symbols=symbols, depth=depth + 1
-        )
+        yield from tree(str(key), child, path=below, toggled=toggled, depth=depth + 1)
     if len(value) > WIDEST:
         more = Content.styled(f"  … {len(value) - WIDEST} more", styles.DIM)
         yield TreeLine(f"{path}/…", depth + 1, more, is_branch=False)
 
 
-def _branch(
-    label: str, value: "dict[str, Json] | list[Json]", is_closed: bool, symbols: Symbols
-) -> Content:
+def _branch(label: str, value: "dict[str, Json] | list[Json]", is_closed: bool) -> Content:
     count = f"{{{len(value)}}}" if isinstance(value, dict) else f"[{len(value)}]"
-    fold = symbols.closed if is_closed else symbols.opened
+    fold = styles.CLOSED if is_closed else styles.OPENED
     return Content.assemble((f"{fold} ", styles.DIM), safe_line(label), (f" {count}", styles.DIM))
 
 

@@ -1,8 +1,7 @@
-"""How things look: styles, signs of states and changes, themes, and the letters of ASCII."""
+"""How things look: styles, signs, themes, and what is drawn where only ASCII can be."""
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -23,77 +22,34 @@ BAD = "$error"
 KEY = "$primary"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """One set of signs. `states` is keyed by the spelling of A2A 0.3."""
+# Every sign stands beside its name, never for its colour alone.
+# By state as A2A 0.3 spells it.
+STATE_SIGNS = {
+    "submitted": "○",
+    "working": "◌",
+    "input-required": "◐",
+    "auth-required": "!",
+    "completed": "✓",
+    "failed": "✗",
+    "canceled": "⊘",
+    "rejected": "R",
+}
+CHANGE_SIGNS = {
+    "same": " ",
+    "added": "+",
+    "changed": "~",
+    "cleared": "\N{MINUS SIGN}",
+}
+UNKNOWN = "?"
+FINAL = "■"
+ARTIFACT = "▤"
+OPENED = "▾"
+CLOSED = "▸"
+WARNING = "▲"
+LIVE = "⟳"
+NONE = "\N{EN DASH}"
 
-    states: dict[str, str]
-    changes: dict[str, str]
-    unknown: str
-    final: str
-    artifact: str
-    opened: str
-    closed: str
-    warning: str
-    live: str
-    none: str
-
-
-UNICODE = Symbols(
-    states={
-        "submitted": "○",
-        "working": "◌",
-        "input-required": "◐",
-        "auth-required": "!",
-        "completed": "✓",
-        "failed": "✗",
-        "canceled": "⊘",
-        "rejected": "R",
-    },
-    changes={
-        "same": " ",
-        "added": "+",
-        "changed": "~",
-        "cleared": "\N{MINUS SIGN}",
-    },
-    unknown="?",
-    final="■",
-    artifact="▤",
-    opened="▾",
-    closed="▸",
-    warning="▲",
-    live="⟳",
-    none="\N{EN DASH}",
-)
-
-ASCII = Symbols(
-    states={
-        "submitted": "o",
-        "working": "*",
-        "input-required": ">",
-        "auth-required": "!",
-        "completed": "v",
-        "failed": "x",
-        "canceled": "/",
-        "rejected": "R",
-    },
-    changes={
-        "same": " ",
-        "added": "+",
-        "changed": "~",
-        "cleared": "-",
-    },
-    unknown="?",
-    final="#",
-    artifact="=",
-    opened="-",
-    closed="+",
-    warning="!",
-    live="@",
-    none="-",
-)
-
-_INKS = {
+_STATE_STYLES = {
     "submitted": DIM,
     "working": ACCENT,
     "input-required": WARN,
@@ -110,12 +66,12 @@ def state_name(state: str) -> str:
     return parse_state(state) or plain_line(state)
 
 
-def state_ink(state: str) -> str:
-    return _INKS.get(state_name(state), BAD)
+def state_style(state: str) -> str:
+    return _STATE_STYLES.get(state_name(state), BAD)
 
 
-def state_sign(symbols: Symbols, state: str) -> str:
-    return symbols.states.get(state_name(state), symbols.unknown)
+def state_sign(state: str) -> str:
+    return STATE_SIGNS.get(state_name(state), UNKNOWN)
 
 
 DARK = Theme(
@@ -199,16 +155,21 @@ COLOURLESS = Theme(
 THEMES = {theme.name: theme for theme in (DARK, LIGHT, CLEAR, CONTRAST, COLOURLESS)}
 
 
+# What stands for a letter in ASCII; signs that are told apart stay so.
 _LOOKALIKES = {
     "▌│┃║▏▎▍▊▐": "|",
     "─━═▔": "-",
     "╭╮╰╯┌┐└┘├┤┬┴┼": "+",
     "▁▂▃▄": "_",
     "▅▆▇█■": "#",
+    "▸": "+",
+    "▾": "-",
+    "▲": "!",
+    "⟳": "@",
     "←": "<",
-    "→▸": ">",
-    "↑▲": "^",
-    "↓▾": "v",
+    "→◐": ">",
+    "↑": "^",
+    "↓": "v",
     "…·•": ".",
     "–—−": "-",  # noqa: RUF001
     "“”„": '"',

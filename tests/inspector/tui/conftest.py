@@ -324,6 +324,16 @@ def screenshot() -> Callable[[Arrange, Size], str]:
     return draw_dark
 
 
+@pytest.fixture
+def screen_text() -> Callable[[Pilot[int]], str]:
+    """Return what reads the screen line by line, as it is drawn."""
+
+    def read(pilot: Pilot[int]) -> str:
+        return "\n".join("".join(letter for letter, _ in row) for row in cells_of(pilot.app))
+
+    return read
+
+
 def cells_of(app: App[int]) -> list[list[Cell]]:
     """Return each letter on the screen with its style, row by row."""
     # Textual tells nobody else what it draws; its own screenshots read this too

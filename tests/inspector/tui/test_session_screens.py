@@ -14,7 +14,6 @@ from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder
 from inspector.tui.copying import CopyMenu
-from inspector.tui.drawing.styles import UNICODE
 from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen, compared_blocks
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
@@ -69,7 +68,7 @@ def test_sessions(saved: list[Path], drawn_as_before: Drawn, until: Until) -> No
 @pytest.mark.req("TUI-1", "SESS-1")
 def test_compared(saved: list[Path], drawn_as_before: Drawn) -> None:
     async def arrange(pilot: Pilot[int]) -> None:
-        blocks = compared_blocks(saved[1], saved[2], UNICODE)
+        blocks = compared_blocks(saved[1], saved[2])
         await pilot.app.push_screen(ComparedScreen(blocks))
 
     drawn_as_before(arrange)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from inspector.tui.drawing.json_lines import DEEPEST, MOST_BYTES, WIDEST, body_lines, tree
 from inspector.tui.drawing.safe_text import MOST_CHARACTERS, duration, safe, safe_line, size
-from inspector.tui.drawing.styles import ASCII, UNICODE, state_name, state_sign
+from inspector.tui.drawing.styles import STATE_SIGNS, state_name, state_sign, to_ascii
 from inspector.wire.json_values import Json
 
 
@@ -57,23 +57,23 @@ def test_size(size_bytes: int, text: str) -> None:
 @pytest.mark.parametrize("state", ["input-required", "input_required", "TASK_STATE_INPUT_REQUIRED"])
 def test_state_is_one_in_every_spelling(state: str) -> None:
     assert state_name(state) == "input-required"
-    assert state_sign(UNICODE, state) == "◐"
-    assert state_sign(ASCII, state) == ">"
+    assert state_sign(state) == "◐"
+    assert to_ascii(state_sign(state)) == ">"
 
 
 def test_unknown_state_keeps_its_name() -> None:
     assert state_name("on-fire") == "on-fire"
-    assert state_sign(UNICODE, "on-fire") == "?"
+    assert state_sign("on-fire") == "?"
 
 
 def test_signs_of_states_differ_within_a_set() -> None:
-    for symbols in (UNICODE, ASCII):
-        signs = list(symbols.states.values())
-        assert len(set(signs)) == len(signs)
+    signs = list(STATE_SIGNS.values())
+    for drawn in (signs, [to_ascii(sign) for sign in signs]):
+        assert len(set(drawn)) == len(drawn)
 
 
 def lines_of(value: Json, toggled: frozenset[str] = frozenset()) -> list[str]:
-    found = tree("root", value, path="root", toggled=toggled, symbols=UNICODE)
+    found = tree("root", value, path="root", toggled=toggled)
     return ["  " * line.depth + line.text.plain for line in found]
 
 

@@ -284,14 +284,18 @@ async def test_footer_is_clickable(agent: "Agent", until: Until) -> None:
 
 
 @pytest.mark.req("TUI-1")
-async def test_symbols_have_an_ascii_set(agent: "Agent", until: Until) -> None:
+async def test_symbols_have_an_ascii_set(
+    agent: "Agent", until: Until, screen_text: Callable[[Pilot[int]], str]
+) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("a", "enter")
         await until(pilot, lambda: "input-required" in text_of(pilot, TimelinePanel))
+        assert "◐ input-required ■" in screen_text(pilot)
         await pilot.app.screen.run_action("screen.do('symbols')")
-        assert "> input-required #" in text_of(pilot, TimelinePanel)
+        assert "> input-required #" in screen_text(pilot)
+        assert screen_text(pilot).isascii()
 
 
 @pytest.mark.req("TUI-1")
