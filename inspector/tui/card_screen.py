@@ -20,7 +20,7 @@ from inspector.folders import cards_folder
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
-from inspector.tui.drawing.json_lines import body_lines, ink_json
+from inspector.tui.drawing.json_lines import body_lines, style_json
 from inspector.tui.drawing.safe_text import safe, safe_line, wall_clock
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import app_of
@@ -110,9 +110,7 @@ class CardScreen(Screen["str | None"]):
         self._needle = ""
 
     def compose(self) -> ComposeResult:
-        yield BlockList(
-            wraps=True, follows=False, id="card", empty="No card has come yet: r fetches it."
-        )
+        yield BlockList(wraps=True, follows=False, id="card", empty="No card yet: r fetches it.")
         yield AskLine(id="search")
         yield Static("", id="note", markup=False)
         yield Static(KEYS, id="keys", markup=False)
@@ -130,7 +128,7 @@ class CardScreen(Screen["str | None"]):
             return
         if is_new:
             self._draw(from_start=False)
-        self._tell()
+        self._show_note()
 
     @property
     def _card(self) -> CardView | None:
@@ -143,7 +141,7 @@ class CardScreen(Screen["str | None"]):
         difference = self._difference(card)
         self._lines = raw_lines(card) if self._is_raw else card_lines(card, difference)
         self._mark(from_start=from_start)
-        self._tell()
+        self._show_note()
 
     def _difference(self, card: CardView) -> Difference:
         """Against the last other card of this session, else against the one kept before it."""
@@ -164,7 +162,7 @@ class CardScreen(Screen["str | None"]):
         else:
             pane.show(shown)
 
-    def _tell(self) -> None:
+    def _show_note(self) -> None:
         """Say below what is watched, found, or wrong with the last attempt."""
         parts: list[tuple[str, str]] = []
         if self._is_watching:
@@ -179,7 +177,7 @@ class CardScreen(Screen["str | None"]):
             parts.append((safe_line(trouble.problem.partition("\n")[0]), styles.BAD))
         note = self.query_one("#note", Static)
         note.update(Content.assemble(*parts))
-        note.set_class(bool(parts), "-told")
+        note.set_class(bool(parts), "-shown")
 
     def _place_found(self) -> int:
         cursor = self.query_one(BlockList).cursor
@@ -195,7 +193,7 @@ class CardScreen(Screen["str | None"]):
             self._timer.resume()
         elif self._timer is not None:
             self._timer.pause()
-        self._tell()
+        self._show_note()
 
     def action_raw(self) -> None:
         self._is_raw = not self._is_raw
@@ -212,7 +210,7 @@ class CardScreen(Screen["str | None"]):
         after = [index for index in self._found if (index - pane.cursor) * by > 0]
         around = self._found[0 if by > 0 else -1]
         pane.go((after[0] if by > 0 else after[-1]) if after else around)
-        self._tell()
+        self._show_note()
 
     def action_copy(self) -> None:
         if self._card is not None:
@@ -242,7 +240,7 @@ class CardScreen(Screen["str | None"]):
         pane = self.query_one(BlockList)
         if self._found and pane.cursor not in self._found:
             pane.go(next((index for index in self._found if index > pane.cursor), self._found[0]))
-        self._tell()
+        self._show_note()
 
 
 def card_lines(card: CardView, difference: Difference) -> list[Block]:
@@ -261,7 +259,8 @@ def card_lines(card: CardView, difference: Difference) -> list[Block]:
 
 def raw_lines(card: CardView) -> list[Block]:
     return [
-        Block(None, (Line(ink_json(text.plain)),)) for text in body_lines(card.raw, is_pretty=True)
+        Block(None, (Line(style_json(text.plain)),))
+        for text in body_lines(card.raw, is_pretty=True)
     ]
 
 
@@ -403,16 +402,16 @@ def _skill(skill: SkillRow, marks: Mapping[str, ChangeKind]) -> Iterator[Block]:
 
 
 class CardMemory:
-    """`last` is the card seen before this session; `tell` hears why one cannot be kept.
+    """`last` is the card seen before this session; `report` is told why one cannot be saved.
 
     Cards of a reopened session's past are not news and are left alone.
     """
 
-    def __init__(self, session: Session, is_saved: bool, tell: Callable[[str], None]) -> None:
+    def __init__(self, session: Session, is_saved: bool, report: Callable[[str], None]) -> None:
         self.last: SeenCard | None = None
         self._target = session.target
         self._is_saved = is_saved
-        self._tell = tell
+        self._report = report
         self._old_entries = len(session.log.entries)
         self._kept: dict[str, Json] | None = None
 
@@ -426,4 +425,4 @@ class CardMemory:
         if self._is_saved:
             problem = save_card(cards_folder(), self._target, card.card, datetime.now(UTC))
             if problem:
-                self._tell(problem)
+                self._report(problem)

@@ -23,7 +23,7 @@ from inspector.wire.json_values import Json
 MOST_SKILLS = 12
 # What most messages take, with the line above and the empty one below.
 TYPICAL_LINES = 4
-WRITE_BELOW = "Nothing said yet: write below."
+WRITE_BELOW = "Nothing said yet. Write below."
 
 
 class ConversationPanel(BlockList):
@@ -158,7 +158,7 @@ def _problem_lines(said: ChatMessage, *, is_unreached: bool) -> list[Line]:
     for detail in details:
         label, colon, text = detail.partition(": ")
         lines.append(Line(Content.assemble((label + colon, styles.DIM), text), 4, hang=2))
-    hints = [("F2", "what was sent and came"), ("^R", "again")]
+    hints = [("F2", "wire"), ("^R", "send again")]
     if is_unreached:
         hints.append(("^L", "another agent"))
     words = [((key, styles.KEY), (f" {word}   ", styles.DIM)) for key, word in hints]

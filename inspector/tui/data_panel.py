@@ -39,7 +39,7 @@ from inspector.wire.states import is_resting, parse_state
 MOST_PARTS = 50
 NEWEST_CHARACTERS = 1500
 _NAME_WIDTH = 18
-_CHANGE_INK = {
+_CHANGE_STYLES = {
     SlotChange.SAME: styles.PLAIN,
     SlotChange.ADDED: styles.GOOD,
     SlotChange.CHANGED: styles.WARN,
@@ -207,7 +207,7 @@ class DataPanel(BlockList):
 
     def _slot(self, slot: SlotRow, width: int) -> Line:
         """Return name, value and change; a value that went shows what it was."""
-        style = _CHANGE_INK[slot.change]
+        style = _CHANGE_STYLES[slot.change]
         sign = styles.CHANGE_SIGNS[slot.change]
         name = safe_line(slot.name).ljust(width)
         match slot.change:
@@ -262,7 +262,7 @@ class DataPanel(BlockList):
                 (size(file.size_bytes), styles.DIM), ("  W", styles.KEY), " saves"
             )
             return Block(None, (Line(text, tail=tail),), name)
-        where = Content.styled(safe_line(file.uri) or "without content", styles.DIM)
+        where = Content.styled(safe_line(file.uri) or "no content", styles.DIM)
         return Block(None, (Line(text), Line(where, 2)), name)
 
 
@@ -300,18 +300,20 @@ def explanation(exchange: int | None, mock: MockView) -> Trace | str | None:
         return None
     trace_id = mock.trace_ids.get(exchange)
     if exchange in mock.untold:
-        return "The turn is under way: it is explained at its end."
+        return "The turn is still running. It is explained once it ends."
     if trace_id is None and mock.model is None:
         return "Only a mock explains its turns, and none is connected."
     if trace_id is None:
-        return "This turn has no trace: it was sent before the mock was known, or began no turn."
+        return (
+            "This turn has no trace: it was sent before the mock was connected, or started no turn."
+        )
     if trace_id in mock.lost_traces:
-        return f"The mock has no {safe_line(trace_id)}: it keeps the newest traces only."
+        return f"The mock no longer has {safe_line(trace_id)}: it keeps only the newest traces."
     return mock.traces.get(trace_id)
 
 
 def trace_blocks(found: Trace | str | None) -> list[Block]:
-    """Return the blocks of an explanation; a trace's tell what happened, one after the other."""
+    """Return the blocks of an explanation; those of a trace say what happened, in order."""
     if found is None:
         return []
     if isinstance(found, str):
@@ -332,7 +334,7 @@ def _section(title: str, lines: Iterable[Line]) -> list[Block]:
 
 
 def _rule(rule: Rule) -> Line:
-    """Return a rule that was tried; the one that fired is told by sign and ink."""
+    """Return a rule that was tried; the one that fired has its own sign and style."""
     name, reason = safe_line(rule.name).ljust(_RULE_WIDTH), safe_line(rule.reason)
     if rule.has_fired:
         sign = styles.STATE_SIGNS["completed"]

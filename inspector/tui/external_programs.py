@@ -42,11 +42,11 @@ async def edit_outside(app: App[int], content: bytes, suffix: str, editor: list[
                 process = await asyncio.create_subprocess_exec(*editor, str(path))
                 status = await process.wait()
         except SuspendNotSupported as error:
-            raise UsageError("this terminal cannot be given to an editor") from error
+            raise UsageError("the terminal cannot be handed over to an editor") from error
         except OSError as error:
             raise UsageError(f"{editor[0]}: {error.strerror}") from error
         if status != 0:
-            raise UsageError(f"{editor[0]} ended with status {status}: nothing is changed")
+            raise UsageError(f"{editor[0]} exited with status {status}; nothing changed")
         return await asyncio.to_thread(path.read_bytes)
 
 
@@ -92,6 +92,6 @@ async def view_outside(app: App[int], text: str, suffix: str, command: Sequence[
                 process = await asyncio.create_subprocess_exec(*command, str(path))
                 await process.wait()
         except SuspendNotSupported as error:
-            raise UsageError(f"this terminal cannot be given to {command[0]}") from error
+            raise UsageError(f"the terminal cannot be handed over to {command[0]}") from error
         except OSError as error:
             raise UsageError(f"{command[0]}: {error.strerror}") from error

@@ -160,10 +160,10 @@ def fault_blocks(mock: MockView) -> list[Block]:
         for number, kind in enumerate(mock.offer, 1)
     ]
     if not armed and not offered:
-        text = NO_MOCK if mock.model is None else "Asking the mock what it can do wrong …"
+        text = NO_MOCK if mock.model is None else "Asking the mock for its faults …"
         return [Block(None, (Line(Content.styled(text, styles.DIM)),))]
     nothing = Block(None, (Line(Content.styled("nothing", styles.DIM), 2),))
-    return [_title("Armed"), *(armed or [nothing]), _title(""), _title("The mock can"), *offered]
+    return [_title("Armed"), *(armed or [nothing]), _title(""), _title("Available"), *offered]
 
 
 def _title(text: str) -> Block:

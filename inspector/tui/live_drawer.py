@@ -189,7 +189,7 @@ class SaveProblems(Widget):
         lines = [_problem_line(problem) for problem in problems[:MOST_PROBLEMS]]
         more = len(problems) - MOST_PROBLEMS
         note = f"{more} more; " if more > 0 else ""
-        lines.append(Content.styled(f"  {note}the last good version goes on", styles.DIM))
+        lines.append(Content.styled(f"  {note}the last good version stays active", styles.DIM))
         return Content("\n").join(lines)
 
 
@@ -214,7 +214,7 @@ class MockWatcher:
         self._is_live = False
 
     async def live(self) -> None:
-        """Replay at each reload that the mock tells of, or where there is none at each save."""
+        """Replay at each reload that the mock reports, or without a mock at each save."""
         self._is_live = True
         try:
             async with asyncio.TaskGroup() as group:

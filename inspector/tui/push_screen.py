@@ -32,8 +32,8 @@ from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import parse_json
 
 KEYS = (
-    "Esc back  o open, close  n port  u public URL  w hand on  t turns  r resend\n"
-    "Enter wire  answer: 0 well  5 500  3 302  d 2 s late  h hang  x drop"
+    "Esc back  o open, close  n port  u public URL  w forward  t turns  r resend\n"
+    "Enter wire  answer: 0 normal  5 500  3 302  d 2 s late  h hang  x drop"
 )
 # What a silence is worth a word after; a notification shortly behind the stream is usual.
 MISSING_AFTER_MS = 1000.0
@@ -49,7 +49,7 @@ _INJECTIONS = {
 _FIELDS = {
     "port": "port (0: any free one)",
     "public": "public URL (empty: none)",
-    "forward": "hand on to (empty: nobody)",
+    "forward": "forward to (empty: nobody)",
 }
 SHORT_ID = 6
 _LABEL_WIDTH = 12
@@ -69,10 +69,10 @@ class PushScreen(Screen[Place | None]):
         Binding("o", "switch", "Open or close", show=False),
         Binding("n", "edit('port')", "Port", show=False),
         Binding("u", "edit('public')", "Public URL", show=False),
-        Binding("w", "edit('forward')", "Hand on", show=False),
+        Binding("w", "edit('forward')", "Forward", show=False),
         Binding("t", "toggle_turns", "Turns register", show=False),
         Binding("r", "resend", "Resend", show=False),
-        Binding("0", "inject('well')", "Answer as it should", show=False),
+        Binding("0", "inject('well')", "Answer normally", show=False),
         Binding("5", "inject('500')", "Answer 500", show=False),
         Binding("3", "inject('302')", "Answer 302", show=False),
         Binding("d", "inject('late')", "Answer late", show=False),
@@ -217,7 +217,7 @@ class PushScreen(Screen[Place | None]):
 
     async def _resend(self, receiver: Receiver, exchange: int) -> None:
         if not await receiver.resend(exchange):
-            self._note("this one is no notification, or too old to be had again")
+            self._note("this is not a notification, or it is too old to resend")
 
     def _set_registers_to(self, registers: bool) -> None:
         self._registers = registers
@@ -262,7 +262,7 @@ def receiver_lines(receiver: Receiver | None, *, registers: bool) -> Content:
         public = receiver.options.public_url
         rows += [
             ("public URL", safe_line(public) if public else "none: agents get the URL above"),
-            ("hands on to", safe_line(receiver.forward_url or "nobody")),
+            ("forwards to", safe_line(receiver.forward_url or "nobody")),
             ("answers", injection_words(receiver.injection)),
         ]
     lines = [state]
@@ -271,7 +271,7 @@ def receiver_lines(receiver: Receiver | None, *, registers: bool) -> Content:
 
 
 def injection_words(injection: Injection) -> str:
-    words = "as it should"
+    words = "normally"
     if injection.status is not None:
         words = str(injection.status)
     if injection.is_hanging or injection.is_dropping:
@@ -281,7 +281,7 @@ def injection_words(injection: Injection) -> str:
 
 
 def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Block:
-    """Return one notification: verdict, what it tells of which task, and what is odd about it."""
+    """Return one notification: verdict, state and task, and what is odd about it."""
     is_good = push.verdict is PushVerdict.ACCEPTED
     sign = styles.STATE_SIGNS["completed" if is_good else "failed"]
     verdict = f"{sign} {push.verdict.value}".ljust(_VERDICT_WIDTH + 2)
@@ -304,7 +304,7 @@ def missing_block(missing: MissingPush) -> Block:
     """Return a notification that was due and did not come."""
     text = Content.assemble(
         (f"{styles.WARNING} missing  ", styles.BAD),
-        f"{safe_line(missing.channel.value)} told ",
+        f"{safe_line(missing.channel.value)} reported ",
         _state(missing.state),
         (f"  {safe_line(missing.task_id)[:SHORT_ID]}", styles.ACCENT),
         (f"  {duration(missing.since_ms)} ago", styles.DIM),
@@ -313,7 +313,7 @@ def missing_block(missing: MissingPush) -> Block:
 
 
 def empty_words(view: LogView, callback_url: str) -> Sequence[tuple[str, str]]:
-    """Return why nothing came, each line with its ink."""
+    """Return why nothing came, each line with its style."""
     turn = last_turn(view)
     if turn is None or not _registers(turn):
         return [("Nothing received yet. Send a turn: it registers this receiver.", styles.DIM)]

@@ -33,7 +33,7 @@ from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, t
 from inspector.views.session_exports import SUFFIXES, export
 
 KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
-EMPTY = "No session is saved yet: each conversation saves itself."
+EMPTY = "No saved sessions yet: every conversation is saved automatically."
 PAIR = 2
 MOST_STATES = 6
 
@@ -60,13 +60,13 @@ class SessionRow:
 
     def matches(self, words: str) -> bool:
         """Say whether each of `words` stands somewhere in the row."""
-        told = " ".join(
+        words_of_row = " ".join(
             (
                 *(self.header.id, self.name, self.title, self.header.target, self.when),
                 *(state_name(turn.state) for turn in self.turns if turn.state),
             )
         ).casefold()
-        return all(word in told for word in words.casefold().split())
+        return all(word in words_of_row for word in words.casefold().split())
 
     @property
     def when(self) -> str:
@@ -132,14 +132,16 @@ class SessionsScreen(Screen[Path | None]):
             self._fill()
         self._fill()
         if unreadable:
-            self._tell(f"{unreadable} files cannot be read; a2a-inspect sessions list tells why")
+            self._show_note(
+                f"{unreadable} files cannot be read; a2a-inspect sessions list shows why"
+            )
 
     # What the keys do
 
     def action_back(self) -> None:
         """Keep what was to go; leave the filter, the screen: one at a time."""
         if self._doomed is not None:
-            self._tell("")
+            self._show_note("")
         elif self._filter:
             self._filter = ""
             self._fill()
@@ -161,7 +163,7 @@ class SessionsScreen(Screen[Path | None]):
             line.ask("name", row.name, "empty for none")
         elif row is not None:
             line.ask("export to", f"{row.header.id}.md", "a file")
-            self._tell("the end of the name says what: .md .har .jsonl .sh (curl) .py (httpx)")
+            self._show_note("the suffix chooses the format: .md .har .jsonl .sh (curl) .py (httpx)")
 
     def action_mark(self) -> None:
         """Mark the session for comparing; the third mark takes the place of the first."""
@@ -172,7 +174,7 @@ class SessionsScreen(Screen[Path | None]):
             self._marked.remove(row.path)
         else:
             self._marked = [*self._marked, row.path][-PAIR:]
-        self._tell("")
+        self._show_note("")
         self._fill()
 
     def action_compare(self) -> None:
@@ -181,14 +183,14 @@ class SessionsScreen(Screen[Path | None]):
         if row is not None and len(chosen) < PAIR:
             chosen.add(row.path)
         if len(chosen) != PAIR:
-            self._tell("mark two with Space, or one and stand on another")
+            self._show_note("mark two sessions with Space, or mark one and move to another")
             return
         # names sort as the sessions began
         pair = sorted(chosen)
         try:
             blocks = compared_blocks(pair[0], pair[1])
         except UsageError as error:
-            self._tell(str(error))
+            self._show_note(str(error))
             return
         app_of(self).push_screen(ComparedScreen(blocks))
 
@@ -198,16 +200,16 @@ class SessionsScreen(Screen[Path | None]):
         if row is None:
             return
         if self._doomed != row.path:
-            self._tell(f"D again deletes {row.header.id} for good, Esc keeps it", row.path)
+            self._show_note(f"D again deletes {row.header.id} for good, Esc keeps it", row.path)
             return
         try:
             delete_session(row.path)
         except UsageError as error:
-            self._tell(str(error))
+            self._show_note(str(error))
             return
         self._rows.remove(row)
         self._marked = [path for path in self._marked if path != row.path]
-        self._tell(f"deleted {row.header.id}")
+        self._show_note(f"deleted {row.header.id}")
         self._fill()
 
     # The line
@@ -220,21 +222,21 @@ class SessionsScreen(Screen[Path | None]):
 
     @on(AskLine.Dropped)
     def leave_line(self) -> None:
-        self._tell("")
+        self._show_note("")
 
     @on(AskLine.Taken)
     def take_line(self, event: AskLine.Taken) -> None:
         row = self._row()
         self.query_one(AskLine).close()
-        self._tell("")
+        self._show_note("")
         try:
             if row is not None and self._asking is Asking.NAME:
                 name_session(row.path, event.text)
                 self._rows[self._rows.index(row)] = read_row(row.path)
             elif row is not None and self._asking is Asking.EXPORT:
-                self._tell(f"written: {write_export(row.path, Path(event.text).expanduser())}")
+                self._show_note(f"written: {write_export(row.path, Path(event.text).expanduser())}")
         except UsageError as error:
-            self._tell(str(error))
+            self._show_note(str(error))
         self._fill()
 
     # Showing
@@ -244,7 +246,7 @@ class SessionsScreen(Screen[Path | None]):
         name = "" if block is None else block.name
         return next((row for row in self._rows if str(row.path) == name), None)
 
-    def _tell(self, text: str, doomed: Path | None = None) -> None:
+    def _show_note(self, text: str, doomed: Path | None = None) -> None:
         """Say something below the list; what is `doomed` goes if D follows."""
         self._doomed = doomed
         self.query_one("#session-note", Static).update(text)

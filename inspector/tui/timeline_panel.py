@@ -108,8 +108,8 @@ class TimelinePanel(BlockList):
         return (Line(text, tail=Content.assemble(*tail)), *map(self._mark, marks))
 
     def _mark(self, mark: FaultMark) -> Line:
-        told = "hit" if mark.has_hit else "armed"
-        text = f"{styles.WARNING} fault {told}: {fault_words(mark.fault)}"
+        event = "hit" if mark.has_hit else "armed"
+        text = f"{styles.WARNING} fault {event}: {fault_words(mark.fault)}"
         return Line(Content.styled(text, styles.WARN), 2)
 
     def _row(self, task: TaskRow, update: Update) -> Block:
@@ -199,7 +199,7 @@ class TaskBlocks:
         # for each task how many blocks it has, and how many lines
         self._blocks = Heights()
         self._lines = Heights()
-        # the row that an exchange told of, and where the row of an exchange stands
+        # by exchange, the row that it updated; by row, where it stands
         self._row_of: dict[int, int] = {}
         self._places: dict[int, int] = {}
         self._headings: BlockCache[TaskRow] = BlockCache()

@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """What is selected as one. Blocks are told apart by identity: keep one while it is unchanged.
+    """What is selected as one. Blocks are compared by identity: keep one while it is unchanged.
 
     `name` says which part of a panel it is, where parts can be opened and closed.
     """
@@ -278,19 +278,14 @@ class ItemBlocks(Generic[T]):
     def clear(self) -> bool:
         """Draw everything anew; that is always other."""
         self._blocks.clear()
-        self._drawn.clear()
-        self._heights.resize(0)
-        self._heights.resize(len(self))
-        self._measure_few()
+        self._forget()
         return True
 
     def lay_out(self, width: int) -> None:
         self._width = width
         self._drawn.clear()
         if self._wraps:
-            self._heights.resize(0)
-            self._heights.resize(len(self))
-            self._measure_few()
+            self._forget()
 
     def top(self, index: int) -> int:
         return self._heights.top(index)
@@ -328,6 +323,13 @@ class ItemBlocks(Generic[T]):
             below -= self._height(place)
             if below < 0:
                 break
+
+    def _forget(self) -> None:
+        """Forget what is drawn and measured."""
+        self._drawn.clear()
+        self._heights.resize(0)
+        self._heights.resize(len(self))
+        self._measure_few()
 
     def _measure_few(self) -> None:
         """Measure all of a short list, whose scroll bar is then right at once."""
@@ -455,7 +457,7 @@ class BlockList(ScrollView, can_focus=True):
         else:
             self.cursor = min(self.cursor, count - 1)
             self._settle(block, above)
-        self._tell_news()
+        self._count_news()
         self.refresh()
 
     def mark(self, place: Place | None) -> None:
@@ -464,7 +466,7 @@ class BlockList(ScrollView, can_focus=True):
         if index is not None and index != self.cursor:
             self.cursor = index
             self._bring_into_sight()
-            self._tell_news()
+            self._count_news()
 
     def relay(self) -> None:
         """Lay everything out again, as after a change of width."""
@@ -585,7 +587,7 @@ class BlockList(ScrollView, can_focus=True):
             return
         self.cursor = min(max(index, 0), len(self.source) - 1)
         self._bring_into_sight()
-        self._tell_news()
+        self._count_news()
         place = self.source[self.cursor].place
         if place is not None:
             self.post_message(Picked(place, self.is_at_end))
@@ -600,7 +602,7 @@ class BlockList(ScrollView, can_focus=True):
             Region(0, top, 1, bottom - top), animate=False, immediate=True, x_axis=False
         )
 
-    def _tell_news(self) -> None:
+    def _count_news(self) -> None:
         if self.is_at_end or self.source[len(self.source) - 1].place is None:
             self._seen = len(self.source)
         fresh = max(0, len(self.source) - self._seen)

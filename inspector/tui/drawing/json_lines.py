@@ -65,7 +65,7 @@ def tree(
 ) -> Iterator[TreeLine]:
     """Yield the lines of `value`. A branch is open unless its path is in `toggled`.
 
-    Below `DEEPEST` levels and past `WIDEST` children it is told, not drawn, what there is.
+    Below `DEEPEST` levels and past `WIDEST` children only their number is drawn.
     """
     if not isinstance(value, dict | list) or not value:
         yield TreeLine(path, depth, _leaf(label, value), is_branch=False)
@@ -111,7 +111,7 @@ _TOKEN = re.compile(
 )
 
 
-def ink_json(line: str) -> Content:
+def style_json(line: str) -> Content:
     """Return `line` with its tokens styled; what is no JSON stays as it is."""
     content = Content(line)
     for token in _TOKEN.finditer(line):

@@ -10,11 +10,11 @@ from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, encode_json
 from inspector.wire.mock_admin import ArmedFault
 
-# More than this of one text is never drawn; the wire view tells its size.
+# More than this of one text is never drawn; the wire panel shows its size.
 MOST_CHARACTERS = 20_000
 _TAB = "    "
 MOST_OF_PART = 60
-# Base64 longer than this is told by its size.
+# Base64 longer than this is shown as its size.
 _MOST_BASE64 = 80
 # The parameters that say most, and how they are said in a word.
 _TELLING = {"status": "{}", "seconds": "{} s", "state": "{}", "times": "{} times"}
@@ -76,9 +76,9 @@ def part_name(part: Part) -> tuple[str, str, str]:
     kind, file = safe_line(part.label), part.file
     if file is not None:
         encoded = file.encoded
-        told = size(len(encoded) * 3 // 4 - encoded[-2:].count("=")) if encoded else ""
+        shown_size = size(len(encoded) * 3 // 4 - encoded[-2:].count("=")) if encoded else ""
         name = safe_line(file.name or file.uri or "file")
-        return kind, f"{name}  {safe_line(file.media_type or '')}".rstrip(), told
+        return kind, f"{name}  {safe_line(file.media_type or '')}".rstrip(), shown_size
     content = part.data if isinstance(part.data, dict) else {}
     line = safe_line(part.text or json.dumps(content, ensure_ascii=False))
     if len(line) > MOST_OF_PART:

@@ -155,7 +155,7 @@ COLOURLESS = Theme(
 THEMES = {theme.name: theme for theme in (DARK, LIGHT, CLEAR, CONTRAST, COLOURLESS)}
 
 
-# What stands for a letter in ASCII; signs that are told apart stay so.
+# What stands for a letter in ASCII; signs that differ stay different.
 _LOOKALIKES = {
     "▌│┃║▏▎▍▊▐": "|",
     "─━═▔": "-",

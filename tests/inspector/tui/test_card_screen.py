@@ -27,7 +27,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.card_screen import CardScreen
 from inspector.tui.composing.composer import Composer
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.drawing.json_lines import ink_json
+from inspector.tui.drawing.json_lines import style_json
 from inspector.tui.log_view import LogView
 from inspector.tui.workspace import Workspace
 from inspector.views.card import EMPTY, step
@@ -255,8 +255,8 @@ async def test_an_example_is_written_and_the_card_is_kept(
     "line", ['  "name": "a \\" b",', '  "n": -1.5e3, "t": true, "z": null', "no json", ""]
 )
 def test_highlighting_changes_no_letter(line: str) -> None:
-    assert ink_json(line).plain == line
-    assert bool(ink_json(line).spans) == ('"' in line)
+    assert style_json(line).plain == line
+    assert bool(style_json(line).spans) == ('"' in line)
 
 
 @pytest.mark.anyio

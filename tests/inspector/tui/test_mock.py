@@ -211,7 +211,7 @@ async def test_broken_save_leaves_everything_usable(mock: Mock, until: Until) ->
         told = problems.render().plain
         assert "flows.yml:7" in told
         assert "colect" in told
-        assert "the last good version goes on" in told
+        assert "the last good version stays active" in told
         assert "waiting for a save" in str(drawer(pilot).border_title)
         await say(pilot, until, "Joe", "Sent to Joe.")
         await pilot.press("escape")
@@ -364,7 +364,7 @@ async def test_receiver_mistreats_and_is_set_up_by_keys(mock: Mock, until: Until
             ("d", "2 s late"),
             ("h", "it hangs"),
             ("x", "drops the connection"),
-            ("0", "as it should"),
+            ("0", "normally"),
             ("5", "500"),
         ):
             await pilot.press(key)
