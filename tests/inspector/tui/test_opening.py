@@ -143,7 +143,7 @@ async def test_pager_gets_every_byte_and_no_control_character(
 async def test_terminal_that_cannot_be_given_away_is_said(until: Until) -> None:
     async with shown(answered([]), InspectorApp()) as pilot:
         await pilot.press("1", "v")
-        await until(pilot, lambda: "cannot be given" in notice(pilot))
+        await until(pilot, lambda: "cannot be handed over" in notice(pilot))
 
 
 async def test_pager_that_is_not_there_is_said() -> None:
