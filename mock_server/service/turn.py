@@ -19,9 +19,8 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
 from mock_server.service.conversation import AgentVersion, Conversation, EngineTurn
-from mock_server.service.live_task import LiveTask
 from mock_server.service.runtime import Runtime
-from mock_server.service.store import Key, Trace
+from mock_server.service.store import Key, LiveTask, Trace
 from mock_server.tasks.mapper import CancelReason, Failure, TurnOutcome, status_parts, task_state
 from mock_server.tasks.task import (
     Artifact,

@@ -21,7 +21,7 @@ from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json
 from mock_server.tasks.trace import encode_decisions, encode_turn
 from mock_server.web import admin_views as views
-from mock_server.web import asgi
+from mock_server.web import http_server
 from mock_server.web.admin_operations import (
     EVENT_STREAM,
     NOT_FOUND,
@@ -199,7 +199,9 @@ class Admin:
     async def follow_events(self, request: Request) -> Response:
         wanted = query_as(views.EventQuery, request).wanted
         return StreamingResponse(
-            self._frames(wanted), headers=asgi.SSE_HEADERS, media_type=asgi.SSE_MEDIA_TYPE
+            self._frames(wanted),
+            headers=http_server.SSE_HEADERS,
+            media_type=http_server.SSE_MEDIA_TYPE,
         )
 
     async def _frames(self, wanted: frozenset[str] | None) -> AsyncIterator[bytes]:
@@ -238,7 +240,7 @@ def _problem(problem: FaultProblem, index: int | None) -> Problem:
 
 def _event_frame(event: ServerEvent) -> bytes:
     kind = event.kind.encode()
-    return b"event: " + kind + b"\r\n" + asgi.sse_frame(encode_json(event.detail))
+    return b"event: " + kind + b"\r\n" + http_server.sse_frame(encode_json(event.detail))
 
 
 def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:

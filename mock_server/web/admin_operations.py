@@ -14,7 +14,7 @@ from starlette.routing import compile_path
 
 from mock_server.dialogue.model import Json
 from mock_server.tasks.json_text import encode_json, parse_json
-from mock_server.web.asgi import BodyTooLarge, read_body
+from mock_server.web.http_server import BodyTooLarge, read_body
 
 MAX_BODY_BYTES = 1024 * 1024
 

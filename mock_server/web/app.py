@@ -1,28 +1,31 @@
 """The mock as an ASGI application: JSON-RPC at the root, the card, the status and the model
 (server.md HTTP-1 to HTTP-3), with the journal, the faults and the admin API around it.
 
-Errors of the status and the model have the shape of Rasa's HTTP API, whose `token` is a query
-parameter."""
+While no fault is armed a request costs its entry in the journal and nothing more. Errors of the
+status and the model have the shape of Rasa's HTTP API, whose `token` is a query parameter.
+"""
 
 import asyncio
 import hmac
 import random
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import ProjectError
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
-from mock_server.faults.matching import RPC_PATH, Delivery
+from mock_server.faults.matching import RPC_PATH, Delivery, read_request
+from mock_server.faults.tampering import handling
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model
 from mock_server.service.events import EventBus
@@ -30,15 +33,18 @@ from mock_server.service.runtime import Runtime
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.web.admin import Admin, ModelSwitch, admin_app
-from mock_server.web.asgi import BodyTooLarge, ClientGone, read_body
-from mock_server.web.journal import Journal
-from mock_server.web.middleware import Middleware
+from mock_server.web.faulty_answer import FaultyAnswer, Header
+from mock_server.web.http_server import BodyTooLarge, ClientGone, read_body
+from mock_server.web.journal import Exchange, Journal
 from mock_server.web.rpc import RpcEndpoint, RpcHandler
 from mock_server.wire.operations import CallContext
 from mock_server.wire.v0_3 import V03
 
 CARD_PATH = "/.well-known/agent-card.json"
 DEPRECATED_CARD_PATH = "/.well-known/agent.json"
+ADMIN_PREFIX = "/__admin"
+WANTS_TRACE: Header = (b"x-mock-trace", b"1")
+TRACE_ID = b"x-mock-trace-id"
 MAX_BODY_BYTES = 10 * 1024 * 1024
 PING_SECONDS = 15.0
 NO_CONTENT = 204
@@ -63,6 +69,107 @@ class Site:
     auth: JwtAuth | None = None
     token: str | None = field(default=None, repr=False)
     put_model: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Middleware:
+    """In front of `app`; `context` is that of a call without faults, and without a trace.
+
+    `has_trace` reports whether a turn is traced under an id.
+    """
+
+    app: RpcHandler
+    context: CallContext
+    admin: ASGIApp
+    journal: Journal
+    faults: ArmedFaults
+    has_trace: Callable[[str], bool]
+    sleep: Callable[[float], Awaitable[None]]
+    max_body_bytes: int
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].startswith(ADMIN_PREFIX):
+            await self.admin(scope, receive, send)
+            return
+        exchange = self.journal.open(scope)
+        receive = exchange.recording_receive(receive)
+        try:
+            if self.faults or WANTS_TRACE in scope["headers"]:
+                await self._handle_with_faults(exchange, scope, receive, send)
+            else:
+                await self.app(scope, receive, exchange.recording_send(send), self.context)
+        finally:
+            self.journal.close(exchange)
+
+    async def _handle_with_faults(
+        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Read the request ahead, find the faults that hit it, and apply them to the answer."""
+        received, body = await _read_ahead(receive, self.max_body_bytes)
+        request = read_request(scope["method"], scope["path"], scope["headers"], body)
+        fired = self.faults.fire(request)
+        exchange.faults = tuple(hit.fault_id for hit in fired)
+        trace_id = f"trace-{exchange.number}" if WANTS_TRACE in scope["headers"] else None
+        asked = handling(trace_id, (hit.effect for hit in fired))
+        answer = FaultyAnswer(
+            fired, request, body, self.sleep, partial(self._trace_header, trace_id)
+        )
+        app = _noting(self.app, replace(self.context, handling=asked), exchange)
+        await answer(app, scope, _replaying(received, receive), _noting_status(send, exchange))
+
+    def _trace_header(self, trace_id: str | None) -> tuple[Header, ...]:
+        """Only a turn that was begun has a trace."""
+        if trace_id is None or not self.has_trace(trace_id):
+            return ()
+        return ((TRACE_ID, trace_id.encode()),)
+
+
+async def _read_ahead(receive: Receive, limit_bytes: int) -> tuple[list[Message], bytes]:
+    """The messages of a request up to its end, or to where it becomes too long."""
+    received: list[Message] = []
+    chunks: list[bytes] = []
+    size_bytes = 0
+    while size_bytes <= limit_bytes:
+        message = await receive()
+        received.append(message)
+        if message["type"] == "http.disconnect":
+            break
+        chunks.append(message.get("body", b""))
+        size_bytes += len(chunks[-1])
+        if not message.get("more_body", False):
+            break
+    return received, b"".join(chunks)
+
+
+def _replaying(received: list[Message], receive: Receive) -> Receive:
+    pending = iter(received)
+
+    async def replayed() -> Message:
+        message = next(pending, None)
+        return await receive() if message is None else message
+
+    return replayed
+
+
+def _noting(app: RpcHandler, context: CallContext, exchange: Exchange) -> ASGIApp:
+    """`app`, whose answers are kept as it gives them, before faults change them."""
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        async def noted(message: Message) -> None:
+            exchange.note_answer(message)
+            await send(message)
+
+        await app(scope, receive, noted, context)
+
+    return noting
+
+
+def _noting_status(send: Send, exchange: Exchange) -> Send:
+    async def noted(message: Message) -> None:
+        exchange.note_status(message)
+        await send(message)
+
+    return noted
 
 
 class App:

@@ -1,4 +1,5 @@
-"""The HTTP server: its socket and certificate, uvicorn on them, its start and its clean stop.
+"""The HTTP server: its socket and certificate, uvicorn on them, its start and its clean stop;
+and bodies up to a limit.
 
 uvicorn raises a signal again after it has shut down, so that the process dies of it, and waits for
 connections only. The mock exits with 0 and waits for turns, which may have nobody connected.
@@ -88,15 +89,11 @@ async def serve_until_signal(server: Server, service: Service, listener: socket.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stopped.set)
     async with asyncio.TaskGroup() as group:
-        group.create_task(_stop(server, service, stopped))
-        await server.serve(sockets=[listener])
-        stopped.set()
-
-
-async def _stop(server: Server, service: Service, stopped: asyncio.Event) -> None:
-    await stopped.wait()
-    server.should_exit = True
-    await service.drain(DRAIN_SECONDS)
+        serving = group.create_task(server.serve(sockets=[listener]))
+        serving.add_done_callback(lambda _: stopped.set())
+        await stopped.wait()
+        server.should_exit = True
+        await service.drain(DRAIN_SECONDS)
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -215,3 +212,50 @@ def tune_gc() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER_ALLOCATIONS, 50, 100)
+
+
+# What is read past the limit and discarded: a client that is refused while it still writes
+# sees a reset instead of the answer.
+DRAINED_BYTES = 64 * 1024 * 1024
+
+
+class BodyTooLarge(Exception):
+    """The body is longer than the limit."""
+
+
+class ClientGone(Exception):
+    """The client hung up before its request was complete."""
+
+
+async def read_body(receive: Receive, limit_bytes: int) -> bytes:
+    """Return the body.
+
+    Raises:
+        BodyTooLarge: it is longer than `limit_bytes`, whether it said so or came in chunks.
+        ClientGone: it never came to its end.
+    """
+    chunks: list[bytes] = []
+    size_bytes = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
+        size_bytes += len(chunk)
+        if size_bytes <= limit_bytes:
+            chunks.append(chunk)
+        elif size_bytes > limit_bytes + DRAINED_BYTES:
+            break
+    if size_bytes > limit_bytes:
+        raise BodyTooLarge
+    return b"".join(chunks)
+
+
+SSE_MEDIA_TYPE = "text/event-stream"
+SSE_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+def sse_frame(envelope: bytes) -> bytes:
+    return b"data: " + envelope + b"\r\n\r\n"

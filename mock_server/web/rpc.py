@@ -1,6 +1,6 @@
 """JSON-RPC over HTTP: `POST /`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,16 +11,16 @@ from starlette.types import Receive, Scope, Send
 from structlog.stdlib import get_logger
 
 from mock_server.errors import RpcError
-from mock_server.service.live_task import Subscription
 from mock_server.service.service import Service
-from mock_server.web.asgi import (
+from mock_server.service.store import Subscription
+from mock_server.tasks.task import Task, Update
+from mock_server.web.http_server import (
     SSE_HEADERS,
     SSE_MEDIA_TYPE,
     BodyTooLarge,
     ClientGone,
     read_body,
     sse_frame,
-    sse_frames,
 )
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
@@ -165,6 +165,26 @@ class RpcEndpoint:
                 return await self._service.stream(turn, context)
             case Resubscribe():
                 return self._service.resubscribe(operation)
+
+
+async def sse_frames(
+    subscription: Subscription,
+    encode: Callable[[Task | Update], bytes],
+    *,
+    ping_seconds: float,
+    now: Callable[[], datetime],
+) -> AsyncIterator[bytes]:
+    """One frame an occurrence, and a comment whenever `ping_seconds` pass without one."""
+    try:
+        while not subscription.is_over:
+            occurrences = await subscription.next(ping_seconds)
+            for occurrence in occurrences:
+                yield sse_frame(encode(occurrence))
+            if not occurrences:
+                yield f": ping - {now()}\r\n\r\n".encode()
+    except Exception:
+        # The status line is out: all that is left is to end the stream, and to say so here.
+        logger.exception("a2a_server.sanic_app.stream_sse.error", task_id=subscription.task_id)
 
 
 def _as_rpc_error(error: Exception) -> RpcError:

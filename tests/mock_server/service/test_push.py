@@ -10,9 +10,8 @@ from mock_server.errors import RpcError
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import MAX_CONFIGS_PER_TASK, Notifier
 from mock_server.push.policy import Address, Destination, Guard, UrlPolicy
-from mock_server.service.live_task import LiveTask
-from mock_server.service.push import PushOperations
-from mock_server.service.store import Store, StoreLimits, snapshot
+from mock_server.service.service import PushOperations
+from mock_server.service.store import LiveTask, Store, StoreLimits, snapshot
 from mock_server.tasks.task import PushConfig, Status, Task, TaskState
 from mock_server.wire.operations import (
     CallContext,

@@ -17,10 +17,9 @@ from mock_server.errors import RpcError
 from mock_server.profiles import Profile
 from mock_server.project.load import assemble
 from mock_server.service.conversation import AgentVersion
-from mock_server.service.live_task import Occurrence, Subscription
 from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.service.store import Snapshot
+from mock_server.service.store import Occurrence, Snapshot, Subscription
 from mock_server.tasks.task import (
     ArtifactUpdate,
     DataPart,

@@ -1,6 +1,6 @@
-"""Certificates that are read, and those that are refused."""
+"""Certificates that are read or refused, and bodies that are read to their end or given up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,9 +15,16 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
 )
+from starlette.types import Message, Receive
 
 from mock_server.errors import StartError
-from mock_server.web.http_server import tls_context
+from mock_server.web.http_server import (
+    DRAINED_BYTES,
+    BodyTooLarge,
+    ClientGone,
+    read_body,
+    tls_context,
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +105,48 @@ def test_key_of_another_certificate_is_told(files: Path, keyfile: str | None) ->
     named = None if keyfile is None else files / keyfile
     told = problems_of(files / "cert.pem", named, None)
     assert "no certificate with its key can be read" in told
+
+
+def client(*chunks: bytes, then: Message | None = None) -> tuple[Receive, Iterator[Message]]:
+    """A client that sends `chunks`, and what it has not sent yet."""
+    end = then or {"type": "http.request", "body": b"", "more_body": False}
+    left = iter(
+        [*({"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks), end]
+    )
+
+    async def receive() -> Message:
+        return next(left)
+
+    return receive, left
+
+
+@pytest.mark.anyio
+async def test_chunks_are_joined() -> None:
+    receive, _ = client(b"ab", b"c")
+    assert await read_body(receive, 3) == b"abc"
+
+
+@pytest.mark.req("HTTP-5")
+@pytest.mark.anyio
+async def test_oversized_body_is_read_to_its_end() -> None:
+    receive, left = client(b"ab", b"cd", b"ef")
+    with pytest.raises(BodyTooLarge):
+        await read_body(receive, 3)
+    assert next(left, None) is None
+
+
+@pytest.mark.req("HTTP-5")
+@pytest.mark.anyio
+async def test_endless_body_is_given_up() -> None:
+    huge = b" " * (DRAINED_BYTES // 2)
+    receive, left = client(huge, huge, huge, huge)
+    with pytest.raises(BodyTooLarge):
+        await read_body(receive, 3)
+    assert next(left, None) is not None
+
+
+@pytest.mark.anyio
+async def test_client_that_hangs_up_has_no_body() -> None:
+    receive, _ = client(b"ab", then={"type": "http.disconnect"})
+    with pytest.raises(ClientGone):
+        await read_body(receive, 3)
