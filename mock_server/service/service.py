@@ -5,7 +5,6 @@ above all from the look-up of a repeated message to the entry of the new one (TU
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import TracebackType
@@ -31,7 +30,15 @@ from mock_server.service.store import (
     Trace,
     snapshot,
 )
-from mock_server.service.turn import NO_ROOM, NOT_READY, TOKEN_EXPIRED, Refusal, Turn, refuse
+from mock_server.service.turn import (
+    NO_ROOM,
+    NOT_READY,
+    TOKEN_EXPIRED,
+    Deadlines,
+    Refusal,
+    Turn,
+    refuse,
+)
 from mock_server.tasks.mapper import CancelReason
 from mock_server.tasks.task import (
     Message,
@@ -45,15 +52,23 @@ from mock_server.tasks.task import (
 )
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
+    Answer,
+    Answered,
     CallContext,
     CancelTask,
     DeletePushConfig,
+    GetExtendedCard,
     GetPushConfig,
     GetTask,
     ListPushConfigs,
+    PushOperation,
     Resubscribe,
     SendMessage,
     SetPushConfig,
+    Streamed,
+    StreamMessage,
+    TaskAnswer,
+    TaskPushConfig,
 )
 
 logger = get_logger("a2a_server")
@@ -98,8 +113,7 @@ class Service:
         self._is_closing = False
         self._turns: dict[str, Turn] = {}
         self._in_flight: set[Key] = set()
-        self._deadlines: dict[str, float] = {}
-        self._stop_timer: Callable[[], None] | None = None
+        self._deadlines = Deadlines(runtime, settings.timeout_seconds, self._time_out)
         self._group = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -114,9 +128,8 @@ class Service:
     ) -> None:
         await self._group.__aexit__(kind, error, traceback)
 
-    def load(self, agent: AgentVersion | None = None) -> None:
-        """Let `agent`, or the one that there was, have the turns that come from now on."""
-        self._agent = agent or self._agent
+    def load(self) -> None:
+        """Let the agent have the turns that come from now on."""
         self._is_ready = True
 
     def renew(self, assistant: Assistant, run_action: RunAction, *, reports_changes: bool) -> None:
@@ -162,12 +175,39 @@ class Service:
         self._cancel_all(CancelReason.TIMEOUT)
         await self.push.drain(seconds)
 
-    async def send(self, operation: SendMessage, call: CallContext) -> Snapshot:
-        """Run a turn, or find the answer that it had, and return its task.
+    async def answer(self, operation: Answered, call: CallContext) -> Answer:
+        """What `operation` comes to, a task as the caller's codec writes it.
 
         Raises:
-            RpcError: see `jsonrpc`; `InFlight` if the first such message is being worked on.
+            RpcError: see `jsonrpc`; `InFlight` if the message is being worked on.
         """
+        codec = call.codec
+        match operation:
+            case SendMessage():
+                sent = await self.send(operation, call)
+                return TaskAnswer(sent.encoded_by(codec), operation.history_length)
+            case GetTask():
+                found = self.get(operation, call)
+                return TaskAnswer(found.encoded_by(codec), operation.history_length)
+            case CancelTask():
+                return TaskAnswer(self.cancel(operation, call).encoded_by(codec))
+            case SetPushConfig() | GetPushConfig() | ListPushConfigs() | DeletePushConfig():
+                return await self.push.answer(operation, call)
+            case GetExtendedCard():
+                if self.profile.names_missing_extended_card:
+                    raise jsonrpc.extended_card_not_configured()
+                raise jsonrpc.no_extended_card()
+
+    async def follow(self, operation: Streamed, call: CallContext) -> Subscription:
+        """What happens to the task of `operation`, as it happens. Raises as `answer` does."""
+        match operation:
+            case StreamMessage(turn=turn):
+                return await self.stream(turn, call)
+            case Resubscribe():
+                return self.resubscribe(operation)
+
+    async def send(self, operation: SendMessage, call: CallContext) -> Snapshot:
+        """Run a turn, or find the answer that it had, and return its task."""
         checked = await self.push.check(operation.push_config)
         begun = self._begin(operation, call, checked, is_blocking=operation.is_blocking)
         if isinstance(begun, Snapshot):
@@ -343,35 +383,17 @@ class Service:
         turn.start(self._agent, reading)
         if turn.live.is_over:
             self._settle(turn)
-        elif self._settings.timeout_seconds > 0:
-            seconds = self._settings.timeout_seconds
-            self._deadlines[turn.live.task.id] = self._runtime.elapsed_seconds() + seconds
-            self._arm_timer(seconds)
+        else:
+            self._deadlines.begin(turn)
 
-    def _arm_timer(self, seconds: float) -> None:
-        """One timer for all turns: they have equally long, so the first to begin is due first."""
-        if self._stop_timer is None:
-            self._stop_timer = self._runtime.start_timer(seconds, self._time_out)
-
-    def _disarm_timer(self) -> None:
-        if self._stop_timer:
-            self._stop_timer()
-            self._stop_timer = None
-
-    def _time_out(self) -> None:
-        self._stop_timer, now = None, self._runtime.elapsed_seconds()
-        for task_id, deadline in [*self._deadlines.items()]:
-            if deadline > now:
-                self._arm_timer(deadline - now)
-                return
-            turn = self._turns[task_id]
-            logger.warning(
-                "a2a_server.rasa_a2a_agent_executor.task_timeout",
-                task_id=task_id,
-                context_id=turn.conversation.id,
-                seconds=self._settings.timeout_seconds,
-            )
-            self._cancel(turn, CancelReason.TIMEOUT)
+    def _time_out(self, turn: Turn) -> None:
+        logger.warning(
+            "a2a_server.rasa_a2a_agent_executor.task_timeout",
+            task_id=turn.live.task.id,
+            context_id=turn.conversation.id,
+            seconds=self._settings.timeout_seconds,
+        )
+        self._cancel(turn, CancelReason.TIMEOUT)
 
     def _cancel_all(self, reason: CancelReason) -> None:
         for turn in [*self._turns.values()]:
@@ -409,8 +431,7 @@ class Service:
             self.store.remember(turn.key, answer)
         self._in_flight.discard(turn.key)
         del self._turns[answer.task_id]
-        if self._deadlines.pop(answer.task_id, None) and not self._deadlines:
-            self._disarm_timer()
+        self._deadlines.end(turn)
         self.store.leave(turn.conversation)
         self._announce(answer)
 
@@ -440,6 +461,19 @@ class PushOperations:
         self._store = store
         self._notifier = notifier
         self._profile = profile
+
+    async def answer(self, operation: PushOperation, call: CallContext) -> Answer:
+        """What `operation` comes to. Raises RpcError."""
+        task_id = operation.task_id
+        match operation:
+            case SetPushConfig():
+                return TaskPushConfig(task_id, await self.set(operation, call))
+            case GetPushConfig():
+                return TaskPushConfig(task_id, self.get(operation))
+            case ListPushConfigs():
+                return tuple(TaskPushConfig(task_id, config) for config in self.list(operation))
+            case DeletePushConfig():
+                return self.delete(operation)
 
     @property
     def is_open(self) -> bool:

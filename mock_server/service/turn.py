@@ -10,6 +10,7 @@ The table of states (`tasks.mapper`) decides how a turn ends, with these excepti
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from structlog.stdlib import get_logger
@@ -248,3 +249,39 @@ def _publish_last(
     task = live.task
     message = Message(runtime.make_id(), Role.AGENT, parts, task.context_id, task.id)
     live.publish(StatusUpdate(Status(state, runtime.now(), message), is_final=True))
+
+
+class Deadlines:
+    """When turns take too long: after `seconds`, or never if that is 0 (TURN-7).
+
+    One timer for all: they have equally long, so the first to begin is due first.
+    """
+
+    def __init__(self, runtime: Runtime, seconds: float, time_out: Callable[[Turn], None]) -> None:
+        self._runtime = runtime
+        self._seconds = seconds
+        self._time_out = time_out
+        self._turns: dict[Turn, float] = {}
+        self._stop_timer: Callable[[], None] | None = None
+
+    def begin(self, turn: Turn) -> None:
+        if self._seconds > 0:
+            self._turns[turn] = self._runtime.elapsed_seconds() + self._seconds
+            self._arm(self._seconds)
+
+    def end(self, turn: Turn) -> None:
+        if self._turns.pop(turn, None) and not self._turns and self._stop_timer:
+            self._stop_timer()
+            self._stop_timer = None
+
+    def _arm(self, seconds: float) -> None:
+        if self._stop_timer is None:
+            self._stop_timer = self._runtime.start_timer(seconds, self._fire)
+
+    def _fire(self) -> None:
+        self._stop_timer, now = None, self._runtime.elapsed_seconds()
+        for turn, deadline in [*self._turns.items()]:
+            if deadline > now:
+                self._arm(deadline - now)
+                return
+            self._time_out(turn)

@@ -24,21 +24,13 @@ from mock_server.web.http_server import (
 )
 from mock_server.wire import jsonrpc
 from mock_server.wire.operations import (
-    Answer,
     Answered,
     BadCall,
     Call,
     CallContext,
-    CancelTask,
-    DeletePushConfig,
-    GetExtendedCard,
-    GetPushConfig,
-    GetTask,
-    ListPushConfigs,
     Operation,
     Resubscribe,
     SendMessage,
-    SetPushConfig,
     Streamed,
     StreamMessage,
 )
@@ -106,50 +98,28 @@ class RpcEndpoint:
         try:
             match operation:
                 case StreamMessage() | Resubscribe():
-                    await self._subscription(operation, context)
+                    await self._service.follow(operation, context)
                 case SendMessage():
                     await self._service.send(replace(operation, is_blocking=False), context)
                 case _:
-                    await self._answer(operation, context)
+                    await self._service.answer(operation, context)
         except Exception as error:
             _as_rpc_error(error)
 
     async def _reply_to(self, call: Call, operation: Answered, context: CallContext) -> bytes:
         try:
-            return context.codec.encode_reply(call, await self._answer(operation, context))
+            answer = await self._service.answer(operation, context)
+            return context.codec.encode_reply(call, answer)
         except jsonrpc.InFlight:
             raise
         except Exception as error:
             return context.codec.encode_error(call.id, _as_rpc_error(error))
 
-    async def _answer(self, operation: Answered, context: CallContext) -> Answer:
-        service, codec = self._service, context.codec
-        match operation:
-            case SendMessage():
-                return (await service.send(operation, context)).encoded_by(codec)
-            case GetTask():
-                return service.get(operation, context).encoded_by(codec)
-            case CancelTask():
-                return service.cancel(operation, context).encoded_by(codec)
-            case SetPushConfig():
-                return await service.push.set(operation, context)
-            case GetPushConfig():
-                return service.push.get(operation)
-            case ListPushConfigs():
-                return service.push.list(operation)
-            case DeletePushConfig():
-                service.push.delete(operation)
-                return None
-            case GetExtendedCard():
-                if service.profile.names_missing_extended_card:
-                    raise jsonrpc.extended_card_not_configured()
-                raise jsonrpc.no_extended_card()
-
     async def _stream(self, call: Call, operation: Streamed, context: CallContext) -> Response:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
         codec = context.codec
         try:
-            subscription = await self._subscription(operation, context)
+            subscription = await self._service.follow(operation, context)
         except jsonrpc.InFlight:
             raise
         except Exception as error:
@@ -158,13 +128,6 @@ class RpcEndpoint:
         encode = partial(codec.encode_event, call, subscription.task_id, subscription.context_id)
         frames = sse_frames(subscription, encode, ping_seconds=self._ping_seconds, now=self._now)
         return StreamingResponse(frames, headers=SSE_HEADERS, media_type=SSE_MEDIA_TYPE)
-
-    async def _subscription(self, operation: Streamed, context: CallContext) -> Subscription:
-        match operation:
-            case StreamMessage(turn=turn):
-                return await self._service.stream(turn, context)
-            case Resubscribe():
-                return self._service.resubscribe(operation)
 
 
 async def sse_frames(

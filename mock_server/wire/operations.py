@@ -88,7 +88,25 @@ Streamed: TypeAlias = StreamMessage | Resubscribe
 Operation: TypeAlias = Answered | Streamed
 RpcId: TypeAlias = str | int | float | None
 EncodedTask: TypeAlias = bytes
-Answer: TypeAlias = EncodedTask | PushConfig | tuple[PushConfig, ...] | None
+
+
+@record
+class TaskAnswer:
+    """A task as the caller's codec writes it, and how much of its history is asked for."""
+
+    encoded: EncodedTask
+    history_length: int | None = None
+
+
+@record
+class TaskPushConfig:
+    """A push configuration, and the task that it is for."""
+
+    task_id: str
+    config: PushConfig
+
+
+Answer: TypeAlias = TaskAnswer | TaskPushConfig | tuple[TaskPushConfig, ...] | None
 """What an operation came to: a task, one configuration or several, or nothing."""
 
 
@@ -121,7 +139,7 @@ class Codec(Protocol):
         ...
 
     def encode_reply(self, call: Call, answer: Answer) -> bytes:
-        """The whole reply to `call`, a task with as much history as it asks for."""
+        """The whole reply to `call`."""
         ...
 
     def encode_event(

@@ -4,13 +4,13 @@ Request bodies become operations; tasks, updates and push configurations become 
 of keys and no nulls.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TypeAlias, get_args
 
 from a2a.compat.v0_3 import types
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mock_server.dialogue.model import Json
@@ -51,6 +51,8 @@ from mock_server.wire.operations import (
     SendMessage,
     SetPushConfig,
     StreamMessage,
+    TaskAnswer,
+    TaskPushConfig,
 )
 
 # A larger body, or one with more mistakes, gets its error without an echo of what it sent.
@@ -59,15 +61,22 @@ LISTED_PROBLEMS = 1000
 # The models of the SDK ask for an id, of kinds that they know.
 STANDS_FOR_ANY_ID = 0
 CONTEXT = frozenset({"contextId"})
+Request: TypeAlias = (
+    types.SendMessageRequest
+    | types.SendStreamingMessageRequest
+    | types.GetTaskRequest
+    | types.CancelTaskRequest
+    | types.TaskResubscriptionRequest
+    | types.SetTaskPushNotificationConfigRequest
+    | types.GetTaskPushNotificationConfigRequest
+    | types.ListTaskPushNotificationConfigRequest
+    | types.DeleteTaskPushNotificationConfigRequest
+    | types.GetAuthenticatedExtendedCardRequest
+)
+METHODS: Mapping[str, type[Request]] = {
+    model.model_fields["method"].default: model for model in get_args(Request)
+}
 STATES = {state: state.value.replace("_", "-") for state in TaskState}
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """How params of `request` become an operation."""
-
-    request: type[BaseModel]
-    operation: Callable[[Any], Operation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,7 @@ class V03:
         return decode_strictly(body) if self.keeps_to_json_rpc else decode_call(body)
 
     def encode_reply(self, call: Call, answer: Answer) -> bytes:
-        return jsonrpc.result_envelope(call.id, _result(call.operation, answer))
+        return jsonrpc.result_envelope(call.id, _result(answer))
 
     def encode_event(
         self, call: Call, task_id: str, context_id: str, event: Task | Update
@@ -133,18 +142,18 @@ def decode_request(payload: Json, *, echoes: bool) -> Call | BadCall:
     """As `decode_call`; an error shows what was sent if it `echoes`."""
     if plain := _plain_send(payload):
         return plain
-    method = METHODS.get(_method_name(payload))
-    if method is None:
+    model = METHODS.get(_method_name(payload))
+    if model is None:
         return _refuse_envelope(payload, echoes) or BadCall(
             readable_id(payload), jsonrpc.method_not_found()
         )
     try:
-        request: Any = method.request.model_validate(payload)
+        request = model.model_validate(payload)
     except ValidationError as error:
         return _refuse_envelope(payload, echoes) or BadCall(
             readable_id(payload), jsonrpc.invalid_params(_problems(error, echoes))
         )
-    return Call(request.id, method.operation(request))
+    return Call(request.id, _operation(request))
 
 
 def _plain_send(payload: Json) -> Call | None:
@@ -207,12 +216,33 @@ def _problems(error: ValidationError, echoes: bool) -> Json:
         return parse_json(error.json(include_input=False, include_context=False))
 
 
-def _send(request: types.SendMessageRequest) -> Operation:
-    return _turn(request.params)
-
-
-def _stream(request: types.SendStreamingMessageRequest) -> Operation:
-    return StreamMessage(_turn(request.params))
+def _operation(request: Request) -> Operation:
+    match request:
+        case types.SendMessageRequest(params=params):
+            return _turn(params)
+        case types.SendStreamingMessageRequest(params=params):
+            return StreamMessage(_turn(params))
+        case types.GetTaskRequest(params=params):
+            return GetTask(params.id, params.history_length)
+        case types.CancelTaskRequest(params=params):
+            return CancelTask(params.id)
+        case types.TaskResubscriptionRequest(params=params):
+            return Resubscribe(params.id)
+        case types.SetTaskPushNotificationConfigRequest(params=params):
+            config = decode_push_config(params.push_notification_config)
+            return SetPushConfig(params.task_id, config)
+        case types.GetTaskPushNotificationConfigRequest(
+            params=types.GetTaskPushNotificationConfigParams() as params
+        ):
+            return GetPushConfig(params.id, params.push_notification_config_id)
+        case types.GetTaskPushNotificationConfigRequest(params=params):
+            return GetPushConfig(params.id)
+        case types.ListTaskPushNotificationConfigRequest(params=params):
+            return ListPushConfigs(params.id)
+        case types.DeleteTaskPushNotificationConfigRequest(params=params):
+            return DeletePushConfig(params.id, params.push_notification_config_id)
+        case types.GetAuthenticatedExtendedCardRequest():
+            return GetExtendedCard()
 
 
 def _turn(params: types.MessageSendParams) -> SendMessage:
@@ -230,66 +260,6 @@ def _turn(params: types.MessageSendParams) -> SendMessage:
     )
 
 
-def _get(request: types.GetTaskRequest) -> Operation:
-    return GetTask(request.params.id, request.params.history_length)
-
-
-def _cancel(request: types.CancelTaskRequest) -> Operation:
-    return CancelTask(request.params.id)
-
-
-def _resubscribe(request: types.TaskResubscriptionRequest) -> Operation:
-    return Resubscribe(request.params.id)
-
-
-def _extended_card(_: object) -> Operation:
-    return GetExtendedCard()
-
-
-def _set_push(request: types.SetTaskPushNotificationConfigRequest) -> Operation:
-    params = request.params
-    return SetPushConfig(params.task_id, decode_push_config(params.push_notification_config))
-
-
-def _get_push(request: types.GetTaskPushNotificationConfigRequest) -> Operation:
-    params = request.params
-    if isinstance(params, types.GetTaskPushNotificationConfigParams):
-        return GetPushConfig(params.id, params.push_notification_config_id)
-    return GetPushConfig(params.id)
-
-
-def _list_push(request: types.ListTaskPushNotificationConfigRequest) -> Operation:
-    return ListPushConfigs(request.params.id)
-
-
-def _delete_push(request: types.DeleteTaskPushNotificationConfigRequest) -> Operation:
-    return DeletePushConfig(request.params.id, request.params.push_notification_config_id)
-
-
-METHODS: Mapping[str, Method] = {
-    "message/send": Method(types.SendMessageRequest, _send),
-    "message/stream": Method(types.SendStreamingMessageRequest, _stream),
-    "tasks/get": Method(types.GetTaskRequest, _get),
-    "tasks/cancel": Method(types.CancelTaskRequest, _cancel),
-    "tasks/resubscribe": Method(types.TaskResubscriptionRequest, _resubscribe),
-    "tasks/pushNotificationConfig/set": Method(
-        types.SetTaskPushNotificationConfigRequest, _set_push
-    ),
-    "tasks/pushNotificationConfig/get": Method(
-        types.GetTaskPushNotificationConfigRequest, _get_push
-    ),
-    "tasks/pushNotificationConfig/list": Method(
-        types.ListTaskPushNotificationConfigRequest, _list_push
-    ),
-    "tasks/pushNotificationConfig/delete": Method(
-        types.DeleteTaskPushNotificationConfigRequest, _delete_push
-    ),
-    "agent/getAuthenticatedExtendedCard": Method(
-        types.GetAuthenticatedExtendedCardRequest, _extended_card
-    ),
-}
-
-
 def decode_push_config(config: types.PushNotificationConfig) -> PushConfig:
     authentication = config.authentication
     return PushConfig(
@@ -301,41 +271,30 @@ def decode_push_config(config: types.PushNotificationConfig) -> PushConfig:
     )
 
 
-def encode_push_config(task_id: str, config: PushConfig) -> bytes:
-    return encode_json(_registered(task_id, config))
+def _result(answer: Answer) -> bytes | None:
+    match answer:
+        case TaskAnswer():
+            return with_history(answer.encoded, answer.history_length)
+        case TaskPushConfig():
+            return encode_json(_push_config(answer))
+        case tuple():
+            return encode_json([_push_config(config) for config in answer])
+        case None:
+            return None
 
 
-def encode_push_configs(task_id: str, configs: Iterable[PushConfig]) -> bytes:
-    return encode_json([_registered(task_id, config) for config in configs])
-
-
-def _registered(task_id: str, config: PushConfig) -> dict[str, object]:
-    authentication = config.authentication
+def _push_config(registered: TaskPushConfig) -> dict[str, object]:
+    config, authentication = registered.config, registered.config.authentication
     fields: dict[str, object] = {
-        "authentication": authentication and _authentication(authentication),
+        "authentication": authentication
+        and _without_nulls(
+            {"credentials": authentication.credentials, "schemes": [*authentication.schemes]}
+        ),
         "id": config.id,
         "token": config.token,
         "url": config.url,
     }
-    return {"pushNotificationConfig": _without_nulls(fields), "taskId": task_id}
-
-
-def _authentication(authentication: PushAuthentication) -> dict[str, object]:
-    return _without_nulls(
-        {"credentials": authentication.credentials, "schemes": [*authentication.schemes]}
-    )
-
-
-def _result(operation: Operation, answer: Answer) -> bytes | None:
-    match operation, answer:
-        case SendMessage(history_length=length) | GetTask(history_length=length), bytes():
-            return with_history(answer, length)
-        case SetPushConfig(task_id=task_id) | GetPushConfig(task_id=task_id), PushConfig():
-            return encode_push_config(task_id, answer)
-        case ListPushConfigs(task_id=task_id), tuple():
-            return encode_push_configs(task_id, answer)
-        case _:
-            return answer if isinstance(answer, bytes) else None
+    return {"pushNotificationConfig": _without_nulls(fields), "taskId": registered.task_id}
 
 
 def encode_task(task: Task) -> bytes:

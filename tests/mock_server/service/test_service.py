@@ -701,7 +701,8 @@ async def test_turn_without_a_model_fails_and_is_not_remembered(
         assert "a2a_server.rasa_a2a_agent_executor.execute.agent_not_ready" in caplog.text
         streamed = await lab.service.stream(turn, CALL)
         assert states(await rest_of(streamed)) == ["failed"]
-        lab.service.load(agent)
+        lab.service.renew(agent.assistant, agent.run_action, reports_changes=False)
+        lab.service.load()
         retried = await lab.send(turn)
         assert text_of(retried) == "How much to Joe?"
         assert lab.get(asked).status.state is TaskState.INPUT_REQUIRED

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 from a2a.compat.v0_3 import types
@@ -26,6 +27,7 @@ from mock_server.tasks.task import (
     TextPart,
 )
 from mock_server.wire.operations import (
+    Answer,
     BadCall,
     Call,
     CancelTask,
@@ -39,14 +41,14 @@ from mock_server.wire.operations import (
     SendMessage,
     SetPushConfig,
     StreamMessage,
+    TaskPushConfig,
 )
 from mock_server.wire.v0_3 import (
     METHODS,
+    V03,
     decode_call,
     decode_push_config,
     decode_task,
-    encode_push_config,
-    encode_push_configs,
     encode_task,
     encode_update,
     with_history,
@@ -181,7 +183,8 @@ def test_bad_call_has_its_code_and_what_id_it_can(text: bytes, rpc_id: object, c
 
 
 def test_every_method_of_03_is_in_the_table() -> None:
-    assert len(METHODS) == 10
+    requests = get_args(types.A2ARequest.model_fields["root"].annotation)
+    assert METHODS.keys() >= {request.model_fields["method"].default for request in requests}
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -190,25 +193,32 @@ AUTHENTICATIONS = st.builds(PushAuthentication, st.lists(TEXTS, max_size=2).map(
 CONFIGS = st.builds(PushConfig, TEXTS, OPTIONAL, OPTIONAL, st.none() | AUTHENTICATIONS)
 
 
+def result_of(answer: Answer) -> bytes:
+    """What is in the envelope of a reply with `answer`."""
+    reply = V03().encode_reply(Call("r1", ListPushConfigs("t")), answer)
+    return reply.removeprefix(b'{"id":"r1","jsonrpc":"2.0","result":').removesuffix(b"}")
+
+
 @given(TEXTS, CONFIGS)
 def test_configuration_survives_the_wire(task_id: str, config: PushConfig) -> None:
-    encoded = encode_push_config(task_id, config)
+    registered = TaskPushConfig(task_id, config)
+    encoded = result_of(registered)
     read = types.TaskPushNotificationConfig.model_validate_json(encoded)
     assert read.task_id == task_id
     assert decode_push_config(read.push_notification_config) == config
-    assert encode_push_configs(task_id, [config, config]) == b"[%b,%b]" % (encoded, encoded)
+    assert result_of((registered, registered)) == b"[%b,%b]" % (encoded, encoded)
 
 
 def test_keys_are_ordered_and_nulls_left_out() -> None:
     full = PushConfig("http://x/", "p", "tok", PushAuthentication(("Bearer",), "c"))
-    assert encode_push_config("t", full) == (
+    assert result_of(TaskPushConfig("t", full)) == (
         b'{"pushNotificationConfig":{"authentication":{"credentials":"c","schemes":["Bearer"]},'
         b'"id":"p","token":"tok","url":"http://x/"},"taskId":"t"}'
     )
-    assert encode_push_config("t", PushConfig("")) == (
+    assert result_of(TaskPushConfig("t", PushConfig(""))) == (
         b'{"pushNotificationConfig":{"url":""},"taskId":"t"}'
     )
-    assert encode_push_configs("t", ()) == b"[]"
+    assert result_of(()) == b"[]"
 
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
