@@ -6,8 +6,9 @@ a thousand flows must load in seconds, and no model can say where the steps lead
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from mock_server.dialogue.model import (
     END,
@@ -47,18 +48,6 @@ from mock_server.project.nodes import (
 REMOVED_KEYS = ("block_digressions", "ask_confirm_digressions")
 SLOT = re.compile(r"\bslots\.(\w+)")
 COMMON_KEYS = ("id", "next", "metadata", "description")
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "action": (),
-    "collect": (
-        "utter", "ask_before_filling", "force_slot_filling", "reset_after_flow_ends", "rejections",
-        "silence_timeout", "dtmf", *REMOVED_KEYS,
-    ),
-    "link": (),
-    "call": ("exit_if", "mcp_server", "mapping"),
-    "set_slots": (),
-    "noop": (),
-}  # fmt: skip
-KNOWN_KEYS = {kind: frozenset((*COMMON_KEYS, *KINDS, *keys)) for kind, keys in KINDS.items()}
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")
 NLU_KEYS = frozenset({"nlu", "stories", "rules", "lookup", "synonyms", "regex"})
@@ -221,7 +210,8 @@ class StepReader:
     def _build(self, draft: _Draft) -> Step:
         by = f"step {draft.id!r} of flow {self._flow_id!r}"
         step = Fields(draft.node, by, self._found)
-        return build(draft.kind, step, draft.id, draft.next(), self._slots)
+        step.warn_unknown((*COMMON_KEYS, *KINDS, *KINDS[draft.kind].keys), f"a {draft.kind} step")
+        return KINDS[draft.kind].read(step, draft.id, draft.next(), self._slots)
 
     def _read_list(self, items: tuple[Node, ...], *, is_nested: bool) -> str:
         drafts: list[_Draft] = []
@@ -358,43 +348,16 @@ def _is_branching(node: ListNode) -> bool:
     )
 
 
-def build(
-    kind: str, step: Fields, id: str, next: tuple[Branch, ...], slots: Mapping[str, Slot]
-) -> Step:
-    """The step of `kind` that the fields of `step` describe."""
-    step.warn_unknown(KNOWN_KEYS[kind], f"a {kind} step")
-    place = step.node.location
-    match kind:
-        case "collect":
-            return _collect(step, id, next)
-        case "action":
-            return ActionStep(id, _action(step), next, place)
-        case "link":
-            return LinkStep(id, _flow(step, "link"), place)
-        case "call" if "mcp_server" in step:
-            return _tool(step, id, next)
-        case "call":
-            exit_if = _exit_conditions(step)
-            named = {name for condition in exit_if for name in SLOT.findall(condition)}
-            exit_slots = tuple(sorted(named & slots.keys()))
-            return CallStep(id, _flow(step, "call"), next, exit_if, exit_slots, place)
-        case "set_slots":
-            return SetSlotsStep(id, _assignments(step, slots), next, place)
-        case _:
-            if not step.flag("noop", default=True):
-                text = f"{step.what} is not a step"
-                step.fault("noop", "flow.noop", text, "write `noop: true`")
-            if "next" not in step:
-                step.fault("next", "flow.noop_next", f"{step.what} is a noop without `next`")
-            return NoopStep(id, next, place)
-
-
 def _mention(step: Fields, kind: MentionKind, name: str, key: str) -> None:
     """Note that the step names `name`, or the Jinja that computes it."""
     step.mention(MentionKind.TEMPLATE if "{{" in name else kind, name, key)
 
 
-def _collect(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
+Ways: TypeAlias = tuple[Branch, ...]
+Slots: TypeAlias = Mapping[str, Slot]
+
+
+def _read_collect(step: Fields, id: str, next: Ways, _: Slots) -> CollectStep:
     slot, utter = step.text("collect") or "", step.text("utter")
     _mention(step, MentionKind.SLOT, slot, "collect")
     if utter is not None:
@@ -422,14 +385,14 @@ def _collect(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
     )
 
 
-def _action(step: Fields) -> str:
+def _read_action(step: Fields, id: str, next: Ways, _: Slots) -> ActionStep:
     name = step.text("action")
     if name is None:
         step.found.error(step.at("action"), "flow.no_name", f"{step.what} is empty")
-        return ""
-    kind = MentionKind.RESPONSE if name.startswith("utter_") else MentionKind.ACTION
-    _mention(step, kind, name, "action")
-    return name
+    else:
+        kind = MentionKind.RESPONSE if name.startswith("utter_") else MentionKind.ACTION
+        _mention(step, kind, name, "action")
+    return ActionStep(id, name or "", next, step.node.location)
 
 
 def _flow(step: Fields, key: str) -> str:
@@ -438,20 +401,29 @@ def _flow(step: Fields, key: str) -> str:
         step.found.error(step.at(key), "flow.no_name", f"{step.what} is empty")
     else:
         _mention(step, MentionKind.FLOW, name, key)
-    if key == "link" and "next" in step:
-        text = f"{step.what} is a link and cannot have `next`"
-        step.fault("next", "flow.link_next", text, "remove it")
     return name or ""
 
 
-def _exit_conditions(step: Fields) -> tuple[str, ...]:
-    conditions = step.texts("exit_if")
-    for condition in conditions:
+def _read_link(step: Fields, id: str, _: Ways, __: Slots) -> LinkStep:
+    flow_id = _flow(step, "link")
+    if "next" in step:
+        text = f"{step.what} is a link and cannot have `next`"
+        step.fault("next", "flow.link_next", text, "remove it")
+    return LinkStep(id, flow_id, step.node.location)
+
+
+def _read_call(step: Fields, id: str, next: Ways, slots: Slots) -> CallStep | ToolStep:
+    if "mcp_server" in step:
+        return _read_tool(step, id, next)
+    exit_if = step.texts("exit_if")
+    for condition in exit_if:
         _mention(step, MentionKind.CONDITION, condition, "exit_if")
-    return conditions
+    named = {name for condition in exit_if for name in SLOT.findall(condition)}
+    exit_slots = tuple(sorted(named & slots.keys()))
+    return CallStep(id, _flow(step, "call"), next, exit_if, exit_slots, step.node.location)
 
 
-def _tool(step: Fields, id: str, next: tuple[Branch, ...]) -> Step:
+def _read_tool(step: Fields, id: str, next: Ways) -> ToolStep:
     """`call` of a tool: `mapping` says which slots go in, and which values come out."""
     mapping = step.below("mapping")
     outputs = _pairs(mapping, "output", "slot", "value")
@@ -474,7 +446,11 @@ def _pairs(mapping: Fields, key: str, first: str, second: str) -> tuple[tuple[st
     return tuple(pairs)
 
 
-def _assignments(step: Fields, slots: Mapping[str, Slot]) -> tuple[tuple[str, Json], ...]:
+def _read_set_slots(step: Fields, id: str, next: Ways, slots: Slots) -> SetSlotsStep:
+    return SetSlotsStep(id, _assignments(step, slots), next, step.node.location)
+
+
+def _assignments(step: Fields, slots: Slots) -> tuple[tuple[str, Json], ...]:
     """`set_slots`: a list of mappings, in the wild also one mapping."""
     node = step.node.entries["set_slots"]
     if isinstance(node, ScalarNode):
@@ -511,3 +487,36 @@ def warn_removed_keys(fields: Fields) -> None:
         if key in fields:
             text = f"`{key}` is no longer part of Rasa; it is ignored"
             fields.warn(key, "flow.removed_key", text)
+
+
+def _read_noop(step: Fields, id: str, next: Ways, _: Slots) -> NoopStep:
+    if not step.flag("noop", default=True):
+        step.fault("noop", "flow.noop", f"{step.what} is not a step", "write `noop: true`")
+    if "next" not in step:
+        step.fault("next", "flow.noop_next", f"{step.what} is a noop without `next`")
+    return NoopStep(id, next, step.node.location)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of step: its reader, and the keys that only it has."""
+
+    read: Callable[[Fields, str, Ways, Slots], Step]
+    keys: tuple[str, ...] = ()
+
+
+# By the key that makes a mapping such a step.
+KINDS: Mapping[str, _Kind] = {
+    "action": _Kind(_read_action),
+    "collect": _Kind(
+        _read_collect,
+        (
+            "utter", "ask_before_filling", "force_slot_filling", "reset_after_flow_ends",
+            "rejections", "silence_timeout", "dtmf", *REMOVED_KEYS,
+        ),
+    ),
+    "link": _Kind(_read_link),
+    "call": _Kind(_read_call, ("exit_if", "mcp_server", "mapping")),
+    "set_slots": _Kind(_read_set_slots),
+    "noop": _Kind(_read_noop),
+}  # fmt: skip

@@ -10,13 +10,13 @@ from mock_server.dialogue.expressions import HOLE, check_template
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     ActionStep,
+    AgentTurnStep,
     Branch,
     CallStep,
     CollectStep,
     Flow,
     Json,
     LinkStep,
-    NoopStep,
     SetSlotsStep,
     Step,
     ToolStep,
@@ -228,8 +228,8 @@ def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:
     return (step for flow in flows.values() for step in flow.steps.values())
 
 
-# None of these asks the user, so a circle of them alone runs until the turn is stopped.
-UNATTENDED = (ActionStep, NoopStep, SetSlotsStep)
+# A circle with one of these may ask the user; any other runs until the turn is stopped.
+ASKING_STEPS = (CollectStep, CallStep, ToolStep, AgentTurnStep)
 WAITING_ACTION = "action_listen"
 
 
@@ -272,10 +272,10 @@ def _circles(flow: Flow) -> Iterator[str]:
 
 
 def _only_way(step: Step | None) -> str | None:
-    """Where an unattended step leads; None where it waits, or may lead elsewhere as well."""
-    if not isinstance(step, UNATTENDED) or _waits(step):
+    """Where `step` always leads; None where it may ask the user, or lead elsewhere as well."""
+    if step is None or isinstance(step, ASKING_STEPS) or _waits(step):
         return None
-    ways = {branch.target for branch in step.next}
+    ways = {branch.target for branch in _next(step)}
     return ways.pop() if len(ways) == 1 else None
 
 
