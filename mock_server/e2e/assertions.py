@@ -23,19 +23,14 @@ from mock_server.dialogue.state import (
 )
 from mock_server.e2e.model import (
     ActionRuns,
-    BotDoesNotSay,
+    Assertion,
     BotSays,
     ClarificationOffers,
-    Demand,
     Expectation,
     ExpectedButton,
-    FlowCompletes,
-    FlowIsCancelled,
+    FlowEnds,
     FlowStarts,
     JudgeNeeded,
-    Saying,
-    SlotChange,
-    SlotIsNotSet,
     SlotIsSet,
 )
 from mock_server.errors import InvalidSlotValue, Location
@@ -71,7 +66,7 @@ UNKNOWN_KEY = "e2e.unknown_key"
 
 
 def read_assertions(node: Node | None, found: Findings) -> tuple[Expectation, ...]:
-    """What the list of `assertions` demands, each at its line."""
+    """The list of `assertions`, each at its line."""
     expectations: list[Expectation] = []
     for item in as_items(node, found, "assertions"):
         assertion = as_map(item, found, "an assertion")
@@ -81,61 +76,49 @@ def read_assertions(node: Node | None, found: Findings) -> tuple[Expectation, ..
     return tuple(expectations)
 
 
-def read_slot_changes(
-    node: Node, found: Findings, what: str
-) -> Iterator[tuple[Location, SlotChange]]:
+def read_slots(node: Node, found: Findings, key: str) -> Iterator[Expectation]:
     """The slots of a plain step: names, or `name: value`; one may stand without a list."""
+    is_negated = key == "slot_was_not_set"
     for item in node.items if isinstance(node, ListNode) else (node,):
         if isinstance(item, MapNode):
             for name, value in item.entries.items():
-                yield item.place(name), SlotChange(name, plain(value), has_value=True)
+                expected = SlotIsSet(name, plain(value), has_value=True)
+                yield Expectation(expected, item.place(name), is_negated)
             continue
-        name = as_text(item, found, what)
+        name = as_text(item, found, key)
         if name is None:
-            mistyped(found, item, what, "a slot, or `slot: value`")
+            mistyped(found, item, key, "a slot, or `slot: value`")
         else:
-            yield item.location, SlotChange(name)
+            yield Expectation(SlotIsSet(name), item.location, is_negated)
 
 
 def _read(key: str, node: Node, place: Location, found: Findings) -> Iterator[Expectation]:
-    if key in JUDGED:
-        yield Expectation(JudgeNeeded(key), place)
-        return
-    if key not in CHECKED:
-        text = f"there is no assertion {key!r}"
-        fix = suggestion(key, (*CHECKED, *JUDGED))
-        found.error(place, "e2e.assertion", text, fix or f"expected one of {', '.join(CHECKED)}")
-        return
-    for demand, line in _demands(key, node, found):
-        yield Expectation(demand, line or place)
-
-
-Demands = Iterator[tuple[Demand, Location | None]]
-"""Demands, each with its own line where one assertion makes several."""
-
-
-def _demands(key: str, node: Node, found: Findings) -> Demands:
     match key:
         case "flow_started":
             flow_ids, is_any = _choice(node, found, key)
             for choice in (flow_ids,) if is_any else ((flow_id,) for flow_id in flow_ids):
-                yield FlowStarts(choice), None
-        case "flow_completed":
-            yield FlowCompletes(*_flow_step(node, found, key)), None
-        case "flow_cancelled":
-            yield FlowIsCancelled(*_flow_step(node, found, key)), None
+                yield Expectation(FlowStarts(choice), place)
+        case "flow_completed" | "flow_cancelled":
+            flow_id, step_id = _flow_step(node, found, key)
+            is_cancelled = key == "flow_cancelled"
+            yield Expectation(FlowEnds(flow_id, step_id, is_cancelled), place)
         case "pattern_clarification_contains":
-            yield ClarificationOffers(*_choice(node, found, key)), None
+            yield Expectation(ClarificationOffers(*_choice(node, found, key)), place)
         case "slot_was_set" | "slot_was_not_set":
-            demand = SlotIsSet if key == "slot_was_set" else SlotIsNotSet
-            for location, change in _changes(node, found, key):
-                yield demand(change), location
+            for item in as_items(node, found, key):
+                yield from _slots(item, found, key)
         case "action_executed":
-            yield ActionRuns(_text(node, found, key)), None
-        case "bot_uttered":
-            yield BotSays(_saying(node, found, key)), None
+            yield Expectation(ActionRuns(_text(node, found, key)), place)
+        case "bot_uttered" | "bot_did_not_utter":
+            yield Expectation(_bot_says(node, found, key), place, key == "bot_did_not_utter")
+        case _ if key in JUDGED:
+            yield Expectation(JudgeNeeded(key), place)
         case _:
-            yield BotDoesNotSay(_saying(node, found, key)), None
+            text = f"there is no assertion {key!r}"
+            fix = suggestion(key, (*CHECKED, *JUDGED))
+            found.error(
+                place, "e2e.assertion", text, fix or f"expected one of {', '.join(CHECKED)}"
+            )
 
 
 def _text(node: Node | None, found: Findings, what: str, place: Location | None = None) -> str:
@@ -175,34 +158,31 @@ def _flow_step(node: Node, found: Findings, key: str) -> tuple[str, str | None]:
     return flow_id, step.text("flow_step_id")
 
 
-def _changes(node: Node, found: Findings, key: str) -> Iterator[tuple[Location, SlotChange]]:
-    """The items `{name, value}` of an assertion; `name: value` as in plain steps does as well."""
-    for item in as_items(node, found, key):
-        if not isinstance(item, MapNode) or "name" not in item.entries:
-            yield from read_slot_changes(item, found, key)
-            continue
-        change = Fields(item, key, found)
-        change.refuse_unknown(("name", "value"), UNKNOWN_KEY)
-        name = _text(item.entries["name"], found, f"name of {key}")
-        yield item.location, SlotChange(name, change.json("value"), "value" in change)
+def _slots(item: Node, found: Findings, key: str) -> Iterator[Expectation]:
+    """An item `{name, value}` of an assertion; `name: value` as in plain steps does as well."""
+    if not isinstance(item, MapNode) or "name" not in item.entries:
+        yield from read_slots(item, found, key)
+        return
+    slot = Fields(item, key, found)
+    slot.refuse_unknown(("name", "value"), UNKNOWN_KEY)
+    name = _text(item.entries["name"], found, f"name of {key}")
+    expected = SlotIsSet(name, slot.json("value"), "value" in slot)
+    yield Expectation(expected, item.location, key == "slot_was_not_set")
 
 
-def _saying(node: Node, found: Findings, key: str) -> Saying:
+def _bot_says(node: Node, found: Findings, key: str) -> BotSays:
     said = fields_of(node, found, key)
     if said is None or not said.node.entries:
-        _refuse_nothing(node, found, key)
+        text = f"{key} says nothing of what was uttered"
+        fix = f"give it {', '.join(SAYING_KEYS)}, or some"
+        found.error(node.location, "e2e.assertion", text, fix)
     if said is None:
-        return Saying()
+        return BotSays()
     said.refuse_unknown(SAYING_KEYS, UNKNOWN_KEY)
     pattern = said.text("text_matches")
     _check_pattern(pattern, said)
     buttons = tuple(_buttons(said)) if "buttons" in said else None
-    return Saying(pattern=pattern, response=said.text("utter_name"), buttons=buttons)
-
-
-def _refuse_nothing(node: Node, found: Findings, key: str) -> None:
-    text = f"{key} says nothing of what was uttered"
-    found.error(node.location, "e2e.assertion", text, f"give it {', '.join(SAYING_KEYS)}, or some")
+    return BotSays(pattern=pattern, response=said.text("utter_name"), buttons=buttons)
 
 
 def _check_pattern(pattern: str | None, said: Fields) -> None:
@@ -234,20 +214,15 @@ def unmet(
     missed: list[Expectation] = []
     start = 0
     for expectation in expectations:
-        demand = expectation.demand
-        if isinstance(demand, JudgeNeeded):
+        if isinstance(expectation.assertion, JudgeNeeded):
             continue
-        if isinstance(demand, BotDoesNotSay | SlotIsNotSet):
-            if any(_happens(demand, event, assistant) for event in observed):
-                missed.append(expectation)
-            continue
-        place = next(
-            (i for i in range(start, len(observed)) if _happens(demand, observed[i], assistant)),
-            None,
-        )
-        if place is None:
+        first = 0 if expectation.is_negated else start
+        places = range(first, len(observed))
+        happened = (i for i in places if _happens(expectation.assertion, observed[i], assistant))
+        place = next(happened, None)
+        if (place is None) is not expectation.is_negated:
             missed.append(expectation)
-        elif is_ordered:
+        elif place is not None and is_ordered:
             start = place + 1
     return tuple(missed)
 
@@ -288,64 +263,63 @@ def _may_end_at(assistant: Assistant, flow_id: str, step_id: str) -> bool:
     return any(branch.target == END for branch in step.next)
 
 
-def _happens(demand: Demand, event: Event, assistant: Assistant) -> bool:
-    """Whether `event` is what `demand` is for or, of a negative demand, against."""
-    match demand, event:
-        case ((BotSays() | BotDoesNotSay()), BotUttered()):
-            return _is_said(demand.saying, event)
-        case ((SlotIsSet() | SlotIsNotSet()), SlotSet()):
-            return _is_changed(demand.change, event, assistant)
+def _happens(assertion: Assertion, event: Event, assistant: Assistant) -> bool:
+    """Whether `event` makes `assertion` true."""
+    match assertion, event:
+        case BotSays(), BotUttered():
+            return _is_said(assertion, event)
+        case SlotIsSet(), SlotSet():
+            return _is_set(assertion, event, assistant)
         case FlowStarts(), FlowStarted():
-            return event.flow_id in demand.flow_ids
-        case (FlowCompletes(), FlowCompleted()) | (FlowIsCancelled(), FlowCancelled()):
-            is_step = demand.step_id in _spellings(event.flow_id, event.step_id)
-            return demand.flow_id == event.flow_id and is_step
+            return event.flow_id in assertion.flow_ids
+        case FlowEnds(), FlowCompleted() | FlowCancelled():
+            is_way = assertion.is_cancelled == isinstance(event, FlowCancelled)
+            is_step = assertion.step_id in _spellings(event.flow_id, event.step_id)
+            return is_way and assertion.flow_id == event.flow_id and is_step
         case ClarificationOffers(), FramePushed():
             offered = _offered(event.frame, assistant)
-            is_enough = any if demand.is_any_enough else all
-            return bool(offered) and is_enough(flow in offered for flow in demand.flows)
+            is_enough = any if assertion.is_any_enough else all
+            return bool(offered) and is_enough(flow in offered for flow in assertion.flows)
         case ActionRuns(), ActionExecuted():
-            return event.name == demand.name and event.failure is None
+            return event.name == assertion.name and event.failure is None
         case ActionRuns(), Listened():
-            return demand.name == LISTEN
+            return assertion.name == LISTEN
         case _:
             return False
 
 
-def _is_said(saying: Saying, event: BotUttered) -> bool:
-    if saying.text is not None and saying.text.strip() != event.text.strip():
+def _is_said(expected: BotSays, event: BotUttered) -> bool:
+    if expected.text is not None and expected.text.strip() != event.text.strip():
         return False
-    if saying.response is not None and saying.response != event.response:
+    if expected.response is not None and expected.response != event.response:
         return False
-    if saying.pattern is not None and not re.search(saying.pattern, event.text):
+    if expected.pattern is not None and not re.search(expected.pattern, event.text):
         return False
-    if saying.buttons is None:
+    if expected.buttons is None:
         return True
-    return len(saying.buttons) == len(event.buttons) and all(
-        expected.title == button.title and expected.payload in (None, button.payload)
-        for expected, button in zip(saying.buttons, event.buttons, strict=True)
+    return len(expected.buttons) == len(event.buttons) and all(
+        wanted.title == button.title and wanted.payload in (None, button.payload)
+        for wanted, button in zip(expected.buttons, event.buttons, strict=True)
     )
 
 
-def _is_changed(change: SlotChange, event: SlotSet, assistant: Assistant) -> bool:
-    if event.name != change.name:
+def _is_set(expected: SlotIsSet, event: SlotSet, assistant: Assistant) -> bool:
+    if event.name != expected.name:
         return False
-    if not change.has_value:
+    if not expected.has_value:
         return event.value is not None
-    expected = _as_slot_value(change, assistant)
+    value = _as_slot_value(expected, assistant)
     # In Python true equals 1; in YAML it does not.
-    return expected == event.value and isinstance(expected, bool) == isinstance(event.value, bool)
+    return value == event.value and isinstance(value, bool) == isinstance(event.value, bool)
 
 
-def _as_slot_value(change: SlotChange, assistant: Assistant) -> Json:
+def _as_slot_value(expected: SlotIsSet, assistant: Assistant) -> Json:
     """The value as the slot's type spells it: a test may say 50 where the slot holds 50.0."""
-    slot = assistant.slots.get(change.name)
-    if slot is None:
-        return change.value
+    slot = assistant.slots.get(expected.name)
     try:
-        return coerce(slot, change.value)
+        return coerce(slot, expected.value) if slot else expected.value
     except InvalidSlotValue:
-        return change.value
+        return expected.value
 
 
 def _spellings(flow_id: str, step_id: str) -> tuple[str | None, ...]:

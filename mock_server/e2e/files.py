@@ -9,23 +9,19 @@ from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json, coerce
 from mock_server.dialogue.outside import Stub, action_of, case_of, stubs_for_case
-from mock_server.e2e.assertions import LISTEN, UNKNOWN_KEY, read_assertions, read_slot_changes
+from mock_server.e2e.assertions import LISTEN, UNKNOWN_KEY, read_assertions, read_slots
 from mock_server.e2e.model import (
     ActionRuns,
-    BotDoesNotSay,
+    Assertion,
     BotSays,
     Case,
     CaseFile,
     ClarificationOffers,
-    Demand,
     Expectation,
-    FlowCompletes,
-    FlowIsCancelled,
+    FlowEnds,
     FlowStarts,
     JudgeNeeded,
     Named,
-    Saying,
-    SlotIsNotSet,
     SlotIsSet,
     UserStep,
     Values,
@@ -308,12 +304,10 @@ class _CaseReader:
         value, place = node.entries[key], node.place(key)
         if key in ("bot", "utter"):
             text = as_text(value, self._found, key) or ""
-            saying = Saying(text=text) if key == "bot" else Saying(response=text)
-            yield Expectation(BotSays(saying), place)
-            return
-        demand = SlotIsSet if key == "slot_was_set" else SlotIsNotSet
-        for location, change in read_slot_changes(value, self._found, key):
-            yield Expectation(demand(change), location)
+            said = BotSays(text=text) if key == "bot" else BotSays(response=text)
+            yield Expectation(said, place)
+        else:
+            yield from read_slots(value, self._found, key)
 
 
 def check_names(file: CaseFile, assistant: Assistant, found: Findings) -> None:
@@ -367,25 +361,25 @@ def _mentions(file: CaseFile) -> Iterator[Mention]:
             yield Mention(MentionKind.SLOT, name, case.location, f"a fixture of {by}")
         expected = (*case.opening, *(e for step in case.steps for e in step.expectations))
         for expectation in expected:
-            for kind, name in _names_of(expectation.demand):
+            for kind, name in _names_of(expectation.assertion):
                 yield Mention(kind, name, expectation.location, by)
 
 
-def _names_of(demand: Demand) -> Iterator[tuple[MentionKind, str]]:
-    match demand:
-        case BotSays(saying=saying) | BotDoesNotSay(saying=saying):
-            if saying.response is not None:
-                yield MentionKind.RESPONSE, saying.response
-        case SlotIsSet(change=change) | SlotIsNotSet(change=change):
-            yield MentionKind.SLOT, change.name
+def _names_of(assertion: Assertion) -> Iterator[tuple[MentionKind, str]]:
+    match assertion:
+        case BotSays(response=response):
+            if response is not None:
+                yield MentionKind.RESPONSE, response
+        case SlotIsSet(name=name):
+            yield MentionKind.SLOT, name
         case FlowStarts(flow_ids=flow_ids) | ClarificationOffers(flows=flow_ids):
             for flow_id in flow_ids:
                 yield MentionKind.FLOW, flow_id
-        case FlowCompletes(flow_id=flow_id) | FlowIsCancelled(flow_id=flow_id):
+        case FlowEnds(flow_id=flow_id):
             yield MentionKind.FLOW, flow_id
         case ActionRuns(name=name):
             yield MentionKind.ACTION, name
         case JudgeNeeded():
             pass
         case _:
-            assert_never(demand)
+            assert_never(assertion)

@@ -19,7 +19,7 @@ class ExpectedButton:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class BotSays:
     """A message of the bot; None stands for anything.
 
     `text` is the whole text, `pattern` a regular expression that is searched for in it, `response`
@@ -33,32 +33,12 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class BotSays:
-    saying: Saying
-
-
-@dataclass(frozen=True, slots=True)
-class BotDoesNotSay:
-    saying: Saying
-
-
-@dataclass(frozen=True, slots=True)
-class SlotChange:
+class SlotIsSet:
     """A slot gets `value`; without `has_value` any but none."""
 
     name: str
     value: Json = None
     has_value: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SlotIsSet:
-    change: SlotChange
-
-
-@dataclass(frozen=True, slots=True)
-class SlotIsNotSet:
-    change: SlotChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +49,12 @@ class FlowStarts:
 
 
 @dataclass(frozen=True, slots=True)
-class FlowCompletes:
-    """`step_id` None: at any step."""
+class FlowEnds:
+    """A flow completes or is cancelled; `step_id` None: at any step."""
 
     flow_id: str
     step_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FlowIsCancelled:
-    """`step_id` None: at any step."""
-
-    flow_id: str
-    step_id: str | None = None
+    is_cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,29 +74,21 @@ class ActionRuns:
 class JudgeNeeded:
     """An assertion on generated text that only a language model can judge."""
 
-    assertion: str
+    name: str
 
 
-Demand: TypeAlias = (
-    BotSays
-    | BotDoesNotSay
-    | SlotIsSet
-    | SlotIsNotSet
-    | FlowStarts
-    | FlowCompletes
-    | FlowIsCancelled
-    | ClarificationOffers
-    | ActionRuns
-    | JudgeNeeded
+Assertion: TypeAlias = (
+    BotSays | SlotIsSet | FlowStarts | FlowEnds | ClarificationOffers | ActionRuns | JudgeNeeded
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A demand and the line of the file that makes it."""
+    """An assertion and the line of the file that makes it; `is_negated`: it must not come true."""
 
-    demand: Demand
+    assertion: Assertion
     location: Location
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

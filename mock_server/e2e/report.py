@@ -27,20 +27,14 @@ from mock_server.dialogue.state import (
 from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import (
     ActionRuns,
-    BotDoesNotSay,
     BotSays,
     Case,
     ClarificationOffers,
-    Demand,
     Expectation,
     ExpectedButton,
-    FlowCompletes,
-    FlowIsCancelled,
+    FlowEnds,
     FlowStarts,
     JudgeNeeded,
-    Saying,
-    SlotChange,
-    SlotIsNotSet,
     SlotIsSet,
 )
 from mock_server.errors import Location
@@ -105,7 +99,7 @@ def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
         expectation
         for step in case.steps
         for expectation in step.expectations
-        if isinstance(expectation.demand, JudgeNeeded)
+        if isinstance(expectation.assertion, JudgeNeeded)
     )
     opened = partner.begin(case.slots)
     observed = observe(assistant, opened.before, opened.events)
@@ -125,33 +119,32 @@ def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
     return CaseResult(case, None, judged)
 
 
-def spell(demand: Demand) -> str:
-    """A demand on one line, e.g. `slot_was_set: amount = 50`."""
-    match demand:
-        case BotSays(saying=saying):
-            return _spell_saying("bot_uttered", "utter", saying)
-        case BotDoesNotSay(saying=saying):
-            return _spell_saying("bot_did_not_utter", "bot_did_not_utter", saying)
-        case SlotIsSet(change=change):
-            return f"slot_was_set: {_change(change)}"
-        case SlotIsNotSet(change=change):
-            return f"slot_was_not_set: {_change(change)}"
+def spell(expectation: Expectation) -> str:
+    """An expectation on one line, e.g. `slot_was_set: amount = 50`."""
+    assertion, is_negated = expectation.assertion, expectation.is_negated
+    match assertion:
+        case BotSays(text=str(text)):
+            return f"bot: {_quoted(text)}"
+        case BotSays(response=str(response), pattern=None, buttons=None):
+            return f"{'bot_did_not_utter' if is_negated else 'utter'}: {response}"
+        case BotSays():
+            return f"{'bot_did_not_utter' if is_negated else 'bot_uttered'}: {_details(assertion)}"
+        case SlotIsSet(name=name, value=value, has_value=has_value):
+            assigned = f"{name} = {_quoted(value)}" if has_value else name
+            return f"{'slot_was_not_set' if is_negated else 'slot_was_set'}: {assigned}"
         case FlowStarts(flow_ids=flow_ids):
             return f"flow_started: {' or '.join(flow_ids)}"
-        case FlowCompletes(flow_id=flow_id, step_id=step_id):
-            return f"flow_completed: {_at(flow_id, step_id)}"
-        case FlowIsCancelled(flow_id=flow_id, step_id=step_id):
-            return f"flow_cancelled: {_at(flow_id, step_id)}"
+        case FlowEnds(flow_id=flow_id, step_id=step_id, is_cancelled=is_cancelled):
+            return f"flow_{'cancelled' if is_cancelled else 'completed'}: {_at(flow_id, step_id)}"
         case ClarificationOffers(flows=flows, is_any_enough=is_any_enough):
-            return (
-                f"pattern_clarification_contains: {(' or ' if is_any_enough else ', ').join(flows)}"
-            )
+            offered = (" or " if is_any_enough else ", ").join(flows)
+            return f"pattern_clarification_contains: {offered}"
         case ActionRuns(name=name):
             return f"action_executed: {name}"
-        case JudgeNeeded(assertion=assertion):
-            return assertion
+        case JudgeNeeded(name=name):
+            return name
         case _:
-            assert_never(demand)
+            assert_never(assertion)
 
 
 def spell_event(event: Event) -> str | None:
@@ -175,19 +168,13 @@ def spell_event(event: Event) -> str | None:
             return None
 
 
-def _spell_saying(key: str, short: str, saying: Saying) -> str:
-    match saying:
-        case Saying(text=str(text)):
-            return f"bot: {_quoted(text)}"
-        case Saying(response=str(response), pattern=None, buttons=None):
-            return f"{short}: {response}"
-        case _:
-            parts = [
-                f"utter_name {saying.response}" if saying.response is not None else "",
-                f"text_matches {_quoted(saying.pattern)}" if saying.pattern is not None else "",
-                f"buttons {_buttons(saying.buttons)}" if saying.buttons is not None else "",
-            ]
-            return f"{key}: {', '.join(part for part in parts if part)}"
+def _details(said: BotSays) -> str:
+    parts = [
+        f"utter_name {said.response}" if said.response is not None else "",
+        f"text_matches {_quoted(said.pattern)}" if said.pattern is not None else "",
+        f"buttons {_buttons(said.buttons)}" if said.buttons is not None else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _buttons(buttons: tuple[ExpectedButton, ...]) -> str:
@@ -196,10 +183,6 @@ def _buttons(buttons: tuple[ExpectedButton, ...]) -> str:
         for button in buttons
     )
     return f"[{', '.join(spelled)}]"
-
-
-def _change(change: SlotChange) -> str:
-    return f"{change.name} = {_quoted(change.value)}" if change.has_value else change.name
 
 
 def _at(flow_id: str, step_id: str | None) -> str:
@@ -246,7 +229,7 @@ def failure_lines(failure: CaseFailure) -> Iterator[str]:
     yield f"{failure.location}: user: {failure.said}"
     for expectation in failure.missed:
         order = OUT_OF_ORDER if expectation in failure.misplaced else ""
-        yield f"expected  {spell(expectation.demand)}  (line {expectation.location.line}{order})"
+        yield f"expected  {spell(expectation)}  (line {expectation.location.line}{order})"
     came = came_lines(failure)
     yield f"came      {came[0] if came else 'nothing'}"
     yield from (f"          {line}" for line in came[1:])
@@ -289,7 +272,7 @@ def trace_lines(events: Sequence[Event]) -> Iterator[str]:
 
 
 def skip_reason(result: CaseResult) -> str:
-    kinds = sorted({spell(expectation.demand) for expectation in result.judged})
+    kinds = sorted({spell(expectation) for expectation in result.judged})
     return f"{', '.join(kinds)}: {JUDGE_REASON}"
 
 
@@ -320,7 +303,7 @@ def _case(result: CaseResult, seconds: float) -> dict[str, object]:
             "user": failure.said,
             "line": failure.location.line,
             "expected": [
-                {"text": spell(expectation.demand), "line": expectation.location.line}
+                {"text": spell(expectation), "line": expectation.location.line}
                 for expectation in failure.missed
             ],
             "came": list(came_lines(failure)),
@@ -366,7 +349,7 @@ def _add_case(suite: Element, result: CaseResult, seconds: float) -> None:
         time=f"{seconds:.6f}",
     )
     if result.failure:
-        missed = "; ".join(spell(expectation.demand) for expectation in result.failure.missed)
+        missed = "; ".join(spell(expectation) for expectation in result.failure.missed)
         failure = SubElement(element, "failure", message=xml_text(f"expected {missed}"))
         failure.text = xml_text("\n".join(failure_lines(result.failure)))
     elif result.judged:

@@ -23,20 +23,15 @@ from mock_server.dialogue.state import (
 from mock_server.e2e.assertions import observe, unmet
 from mock_server.e2e.model import (
     ActionRuns,
-    BotDoesNotSay,
+    Assertion,
     BotSays,
     CaseFile,
     ClarificationOffers,
-    Demand,
     Expectation,
     ExpectedButton,
-    FlowCompletes,
-    FlowIsCancelled,
+    FlowEnds,
     FlowStarts,
     JudgeNeeded,
-    Saying,
-    SlotChange,
-    SlotIsNotSet,
     SlotIsSet,
 )
 from mock_server.errors import NOWHERE
@@ -48,7 +43,7 @@ Reader = Callable[..., tuple[CaseFile, tuple[str, ...]]]
 
 
 @pytest.mark.parametrize(
-    ("source", "demands"),
+    ("source", "assertions"),
     [
         ("- flow_started: pay_bill", [FlowStarts(("pay_bill",))]),
         (
@@ -59,9 +54,9 @@ Reader = Callable[..., tuple[CaseFile, tuple[str, ...]]]
             "- flow_started: {operator: all, flow_ids: [a, b]}",
             [FlowStarts(("a",)), FlowStarts(("b",))],
         ),
-        ("- flow_completed: {flow_id: a}", [FlowCompletes("a")]),
-        ("- flow_completed: {flow_id: a, flow_step_id: s}", [FlowCompletes("a", "s")]),
-        ("- flow_cancelled: a", [FlowIsCancelled("a")]),
+        ("- flow_completed: {flow_id: a}", [FlowEnds("a")]),
+        ("- flow_completed: {flow_id: a, flow_step_id: s}", [FlowEnds("a", "s")]),
+        ("- flow_cancelled: a", [FlowEnds("a", is_cancelled=True)]),
         ("- pattern_clarification_contains: [a, b]", [ClarificationOffers(("a", "b"))]),
         (
             "- pattern_clarification_contains: {operator: any, flow_ids: [a, b]}",
@@ -71,37 +66,37 @@ Reader = Callable[..., tuple[CaseFile, tuple[str, ...]]]
         (
             "- slot_was_set: [{name: a}, {name: b, value: null}, {name: c, value: 1}]",
             [
-                SlotIsSet(SlotChange("a")),
-                SlotIsSet(SlotChange("b", None, has_value=True)),
-                SlotIsSet(SlotChange("c", 1, has_value=True)),
+                SlotIsSet("a"),
+                SlotIsSet("b", None, has_value=True),
+                SlotIsSet("c", 1, has_value=True),
             ],
         ),
         (
             "- slot_was_not_set: [a, {b: 2}]",
-            [SlotIsNotSet(SlotChange("a")), SlotIsNotSet(SlotChange("b", 2, has_value=True))],
+            [SlotIsSet("a"), SlotIsSet("b", 2, has_value=True)],
         ),
         (
             "- bot_uttered: {utter_name: u, text_matches: '^a', "
             "buttons: [{title: t, payload: /p}, {title: s}]}",
             [
                 BotSays(
-                    Saying(
-                        pattern="^a",
-                        response="u",
-                        buttons=(ExpectedButton("t", "/p"), ExpectedButton("s")),
-                    )
+                    pattern="^a",
+                    response="u",
+                    buttons=(ExpectedButton("t", "/p"), ExpectedButton("s")),
                 )
             ],
         ),
-        ("- bot_did_not_utter: {text_matches: a}", [BotDoesNotSay(Saying(pattern="a"))]),
+        ("- bot_did_not_utter: {text_matches: a}", [BotSays(pattern="a")]),
         (
             "- generative_response_is_relevant: {threshold: 0.9}",
             [JudgeNeeded("generative_response_is_relevant")],
         ),
     ],
 )
-def test_assertion_is_a_demand(expect: Expect, source: str, demands: list[Demand]) -> None:
-    assert [expectation.demand for expectation in expect(source)] == demands
+def test_assertion_is_read(expect: Expect, source: str, assertions: list[Assertion]) -> None:
+    expectations = expect(source)
+    assert [expectation.assertion for expectation in expectations] == assertions
+    assert {expectation.is_negated for expectation in expectations} == {"_not_" in source}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +196,7 @@ def test_order_counts_only_where_it_is_asked_for(expect: Expect) -> None:
     events = [FlowStarted("a"), FlowStarted("b")]
     assert unmet(expectations, events, ASSISTANT) == ()
     missed = unmet(expectations, events, ASSISTANT, is_ordered=True)
-    assert [expectation.demand for expectation in missed] == [FlowStarts(("a",))]
+    assert [expectation.assertion for expectation in missed] == [FlowStarts(("a",))]
 
 
 names = st.sampled_from("abc")
@@ -214,7 +209,7 @@ def test_order_never_makes_more_right(wanted: list[str], started: list[str]) -> 
     loose = unmet(expectations, events, ASSISTANT)
     strict = unmet(expectations, events, ASSISTANT, is_ordered=True)
     assert set(loose) <= set(strict)
-    assert {e.demand for e in loose} == {FlowStarts((n,)) for n in wanted if n not in started}
+    assert {e.assertion for e in loose} == {FlowStarts((n,)) for n in wanted if n not in started}
     if wanted == started:
         assert strict == ()
 

@@ -7,7 +7,7 @@ import pytest
 
 from mock_server.dialogue.model import Json
 from mock_server.e2e.files import Wanted, check_names, read_case_files, wanted_of
-from mock_server.e2e.model import BotSays, CaseFile, Saying, SlotChange, SlotIsNotSet, SlotIsSet
+from mock_server.e2e.model import BotSays, CaseFile, SlotIsSet
 from mock_server.errors import Location, Severity
 from mock_server.project.findings import Findings
 from mock_server.project.load import Project
@@ -123,15 +123,16 @@ def test_steps_and_checks_are_read(read: Reader) -> None:
     first, second = file.cases
     assert (first.name, first.location, second.name) == ("first", Location("t.yml", 13), "second")
     assert [step.text for step in first.steps] == ["yes", "50"]
-    assert [e.demand for e in first.opening] == [SlotIsSet(SlotChange("is_known"))]
-    assert [(e.demand, e.location.line) for e in first.steps[0].expectations] == [
-        (BotSays(Saying(text="How much?")), 19),
-        (BotSays(Saying(response="utter_ask_amount")), 20),
-        (SlotIsSet(SlotChange("note")), 22),
-        (SlotIsSet(SlotChange("amount", 5, has_value=True)), 23),
-        (SlotIsSet(SlotChange("is_sure", None, has_value=True)), 24),
-        (SlotIsNotSet(SlotChange("account")), 25),
+    assert [e.assertion for e in first.opening] == [SlotIsSet("is_known")]
+    assert [(e.assertion, e.location.line) for e in first.steps[0].expectations] == [
+        (BotSays(text="How much?"), 19),
+        (BotSays(response="utter_ask_amount"), 20),
+        (SlotIsSet("note"), 22),
+        (SlotIsSet("amount", 5, has_value=True), 23),
+        (SlotIsSet("is_sure", None, has_value=True), 24),
+        (SlotIsSet("account"), 25),
     ]
+    assert [e.is_negated for e in first.steps[0].expectations] == [*[False] * 5, True]
     assert [step.is_ordered for step in first.steps] == [False, True]
 
 

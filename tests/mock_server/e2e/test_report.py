@@ -24,19 +24,15 @@ from mock_server.dialogue.state import (
 )
 from mock_server.e2e.model import (
     ActionRuns,
-    BotDoesNotSay,
+    Assertion,
     BotSays,
     CaseFile,
     ClarificationOffers,
-    Demand,
+    Expectation,
     ExpectedButton,
-    FlowCompletes,
-    FlowIsCancelled,
+    FlowEnds,
     FlowStarts,
     JudgeNeeded,
-    Saying,
-    SlotChange,
-    SlotIsNotSet,
     SlotIsSet,
 )
 from mock_server.e2e.report import (
@@ -53,6 +49,7 @@ from mock_server.e2e.report import (
     spell_event,
     trace_lines,
 )
+from mock_server.errors import NOWHERE
 from mock_server.local_conversation import LocalConversation
 from mock_server.project.load import Project
 from mock_server.test import play_all
@@ -105,7 +102,7 @@ test_cases:
     assert result.outcome is CaseOutcome.FAILED
     assert result.failure is not None
     assert (result.failure.said, result.failure.location.line) == ("pay a bill", 4)
-    assert [spell(e.demand) for e in result.failure.missed] == [
+    assert [spell(e) for e in result.failure.missed] == [
         "utter: utter_ask_account",
         "slot_was_set: amount = 3",
     ]
@@ -124,7 +121,7 @@ test_cases:
           - slot_was_set: [{name: account}]
 """)
     assert result.failure is not None
-    assert [spell(e.demand) for e in result.failure.misplaced] == ["flow_started: pay_bill"]
+    assert [spell(e) for e in result.failure.misplaced] == ["flow_started: pay_bill"]
     lines = list(failure_lines(result.failure))
     assert lines[1:3] == [
         "expected  flow_started: pay_bill  (line 8; it came too early: assertion_order_enabled)",
@@ -290,30 +287,30 @@ BUTTONS = (ExpectedButton("Yes", "/y"), ExpectedButton("No"))
 
 
 @pytest.mark.parametrize(
-    ("demand", "words"),
+    ("assertion", "words"),
     [
-        (BotSays(Saying(text='a "b"')), 'bot: "a \\"b\\""'),
-        (BotSays(Saying(response="utter_a")), "utter: utter_a"),
-        (BotDoesNotSay(Saying(response="utter_a")), "bot_did_not_utter: utter_a"),
+        (BotSays(text='a "b"'), 'bot: "a \\"b\\""'),
+        (BotSays(response="utter_a"), "utter: utter_a"),
+        (BotSays(response="utter_a"), "bot_did_not_utter: utter_a"),
         (
-            BotSays(Saying(pattern="^a", response="utter_a", buttons=BUTTONS)),
+            BotSays(pattern="^a", response="utter_a", buttons=BUTTONS),
             'bot_uttered: utter_name utter_a, text_matches "^a", buttons ["Yes" (/y), "No"]',
         ),
-        (BotDoesNotSay(Saying(pattern="é")), 'bot_did_not_utter: text_matches "é"'),
-        (SlotIsSet(SlotChange("a")), "slot_was_set: a"),
-        (SlotIsSet(SlotChange("a", None, has_value=True)), "slot_was_set: a = null"),
-        (SlotIsNotSet(SlotChange("a", "x", has_value=True)), 'slot_was_not_set: a = "x"'),
+        (BotSays(pattern="é"), 'bot_did_not_utter: text_matches "é"'),
+        (SlotIsSet("a"), "slot_was_set: a"),
+        (SlotIsSet("a", None, has_value=True), "slot_was_set: a = null"),
+        (SlotIsSet("a", "x", has_value=True), 'slot_was_not_set: a = "x"'),
         (FlowStarts(("a", "b")), "flow_started: a or b"),
-        (FlowCompletes("a", "s"), "flow_completed: a at s"),
-        (FlowIsCancelled("a"), "flow_cancelled: a"),
+        (FlowEnds("a", "s"), "flow_completed: a at s"),
+        (FlowEnds("a", is_cancelled=True), "flow_cancelled: a"),
         (ClarificationOffers(("a", "b")), "pattern_clarification_contains: a, b"),
         (ClarificationOffers(("a", "b"), True), "pattern_clarification_contains: a or b"),
         (ActionRuns("act"), "action_executed: act"),
         (JudgeNeeded("generative_response_is_grounded"), "generative_response_is_grounded"),
     ],
 )
-def test_demand_is_spelled_on_one_line(demand: Demand, words: str) -> None:
-    assert spell(demand) == words
+def test_expectation_is_spelled_on_one_line(assertion: Assertion, words: str) -> None:
+    assert spell(Expectation(assertion, NOWHERE, is_negated="_not_" in words)) == words
 
 
 @pytest.mark.parametrize(
