@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Flow, Json
+from mock_server.project.endpoints import A2AServer
 from mock_server.project.load import Project
+from mock_server.project.mock_file import ModelEntry
 
 DEFAULT_NAME = "Rasa Agent"
 DEFAULT_VERSION = "1.0.0"
@@ -21,68 +22,44 @@ SECURITY: dict[str, Json] = {
 MODES: list[Json] = ["text/plain", "application/json"]
 
 
-@dataclass(frozen=True, slots=True)
-class CardSettings:
-    """What the card says beyond the flows; `model_file` and `model_id` as `mock.yml` gives them."""
-
-    url: str
-    description: str
-    offers_repair: bool = True
-    offers_push: bool = False
-    requires_token: bool = False
-    model_file: str | None = None
-    model_id: str | None = None
-
-
 def card_of(project: Project, url: str) -> dict[str, Json]:
     """The card that somebody wrote, with `url` in it (CARD-6), else that of the flows (CARD-1)."""
     if project.server.agent_card is not None:
         return {**project.server.agent_card, "url": url}
-    return agent_card(project.assistant, _settings(project, url))
+    return agent_card(project.assistant, project.server, url, project.mock.settings.model)
 
 
 def placeholder(project: Project, url: str) -> dict[str, Json]:
     """The card as long as the project is not loaded (CARD-7)."""
-    settings = replace(_settings(project, url), model_file=None, model_id=None)
-    return agent_card(Assistant(), settings)
+    return agent_card(Assistant(), project.server, url)
 
 
-def _settings(project: Project, url: str) -> CardSettings:
-    server = project.server
-    return CardSettings(
-        url=url,
-        description=server.description,
-        offers_repair=server.include_conversation_repair,
-        offers_push=server.push_notifications_enabled,
-        requires_token=server.auth is not None,
-        model_file=project.model_file,
-        model_id=project.model_id,
-    )
-
-
-def agent_card(assistant: Assistant, settings: CardSettings) -> dict[str, Json]:
+def agent_card(
+    assistant: Assistant, server: A2AServer, url: str, model: ModelEntry | None = None
+) -> dict[str, Json]:
     """The A2A 0.3 card, its keys in the order in which a2a-sdk 0.3.26 writes them."""
-    security = SECURITY if settings.requires_token else {}
+    offers_push = server.settings.push_notifications_enabled
+    security = SECURITY if server.auth else {}
     return {
-        "additionalInterfaces": [{"transport": TRANSPORT, "url": settings.url}],
-        "capabilities": {"pushNotifications": settings.offers_push, "streaming": True},
+        "additionalInterfaces": [{"transport": TRANSPORT, "url": url}],
+        "capabilities": {"pushNotifications": offers_push, "streaming": True},
         "defaultInputModes": MODES,
         "defaultOutputModes": MODES,
-        "description": settings.description,
+        "description": server.description,
         "name": assistant.assistant_id or DEFAULT_NAME,
         "preferredTransport": TRANSPORT,
         "protocolVersion": PROTOCOL_VERSION,
         **security,
-        "skills": [*_skills(assistant, settings.offers_repair)],
-        "url": settings.url,
-        "version": _version(settings),
+        "skills": [*_skills(assistant, server.settings.include_conversation_repair)],
+        "url": url,
+        "version": _version(model or ModelEntry()),
     }
 
 
-def _version(settings: CardSettings) -> str:
-    if settings.model_file:
-        return re.split(r"[/\\]", settings.model_file)[-1].removesuffix(MODEL_SUFFIX)
-    return settings.model_id or DEFAULT_VERSION
+def _version(model: ModelEntry) -> str:
+    if model.file:
+        return re.split(r"[/\\]", model.file)[-1].removesuffix(MODEL_SUFFIX)
+    return model.id or DEFAULT_VERSION
 
 
 def _skills(assistant: Assistant, offers_repair: bool) -> Iterator[Json]:

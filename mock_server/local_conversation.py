@@ -44,7 +44,7 @@ def open_backend(project: Project) -> Generator[Backend]:
     with asyncio.Runner() as loop:
         opened = AsyncExitStack()
         actions = loop.run(opened.enter_async_context(open_actions(project.action_server)))
-        model = open_language_model(project.language_model)
+        model = open_language_model(project.mock.language_model)
         generate = loop.run(opened.enter_async_context(model))
         try:
             yield Backend(actions, generate, loop.run)
@@ -66,11 +66,11 @@ class LocalConversation:
         self._report = warn
         self._reported: set[str] = set()
         self._backend = backend
-        self._run_action = backend.actions.run_with(project.assistant, project.stubs)
+        self._run_action = backend.actions.run_with(project.assistant, project.mock.stubs)
         self._agent = AgentVersion(
             project.assistant,
             self._run,
-            project.server.include_conversation_repair,
+            project.server.settings.include_conversation_repair,
             backend.generate,
             keeps_stories=backend.actions.wants_story,
         )
@@ -124,7 +124,7 @@ class LocalConversation:
         return UserMessage(reading.text, seeded.slots, metadata, asks_model=asks_model)
 
     def _run(self, action: str, state: DialogueState, story: Story) -> Iterator[Progress]:
-        stubs = self._project.stubs
+        stubs = self._project.mock.stubs
         is_missing = action not in stubs.by_action and not self._backend.actions.wants_story
         if is_missing and action not in self._reported:
             self._reported.add(action)

@@ -97,7 +97,7 @@ async def _follow(
                 await _renew_actions(actions)
             service.renew(
                 version.assistant,
-                actions.run_with(version.assistant, version.stubs),
+                actions.run_with(version.assistant, version.mock.stubs),
                 reports_changes=reports_changes,
             )
             if on_loaded:
@@ -130,7 +130,7 @@ def _read_at_the_start_only(project: Project, started_with: Project) -> Iterator
         yield "a2a_server of endpoints.yml"
     if project.action_server != started_with.action_server:
         yield "action_server of mock.yml, or action_endpoint of endpoints.yml,"
-    if project.language_model != started_with.language_model:
+    if project.mock.language_model != started_with.mock.language_model:
         yield "llm of mock.yml"
 
 

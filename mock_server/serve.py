@@ -124,7 +124,7 @@ async def _serve(
 ) -> None:
     async with (
         open_actions(project.action_server) as actions,
-        open_language_model(project.language_model) as generate,
+        open_language_model(project.mock.language_model) as generate,
     ):
         await _serve_with(
             options, secrets, project, listener, tls, actions=actions, generate=generate
@@ -141,12 +141,12 @@ async def _serve_with(
     actions: Actions,
     generate: Generate | None,
 ) -> None:
-    server = project.server
+    mock, server = project.mock, project.server.settings
     here = local_url(options.interface, port_of(listener), is_encrypted=tls is not None)
     url = options.url or server.url or here
     profile = PROFILES[options.profile]
     runtime = real_runtime(options.seed)
-    run_action = actions.run_with(project.assistant, project.stubs)
+    run_action = actions.run_with(project.assistant, mock.stubs)
     agent = AgentVersion(
         project.assistant,
         run_action,
@@ -155,7 +155,7 @@ async def _serve_with(
         keeps_stories=actions.wants_story,
     )
     service_settings = ServiceSettings(
-        replay_seconds=server.a2a_message_cache_ttl_seconds,
+        replay_seconds=server.replay_seconds,
         timeout_seconds=server.task_timeout_seconds,
         max_contexts=server.max_contexts,
         profile=profile,
@@ -165,7 +165,7 @@ async def _serve_with(
     site = _site(options, secrets, project, url)
     ready = f"ready: {here} profile={profile.name} flows={flows}"
     events = EventBus()
-    faults = arm_faults(project.initial_faults, options.seed, events)
+    faults = arm_faults(mock.settings.faults or (), options.seed, events)
     async with (
         open_notifier(
             server,
@@ -187,7 +187,7 @@ async def _serve_with(
         )
 
         def renew(saved: Project) -> None:
-            faults.renew(saved.initial_faults)
+            faults.renew(saved.mock.settings.faults or ())
             if options.watch_card:
                 served.renew_card(card_of(saved, url))
 

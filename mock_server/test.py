@@ -96,9 +96,10 @@ def play_all(
 
 def _stubbed(project: Project, case: Case) -> Project:
     """The project with the case's stubs over its own; who stubs one action must stub all (§11)."""
-    stubs = stubs_for_case(case.name, project.stubs.by_action)
-    unstubbed = UnstubbedActions.FAIL if case.stubs else project.stubs.unstubbed
-    return replace(project, stubs=Stubs({**stubs, **case.stubs}, unstubbed))
+    stubs = stubs_for_case(case.name, project.mock.stubs.by_action)
+    unstubbed = UnstubbedActions.FAIL if case.stubs else project.mock.stubs.unstubbed
+    own = Stubs({**stubs, **case.stubs}, unstubbed)
+    return replace(project, mock=replace(project.mock, stubs=own))
 
 
 def _write(report: Report, options: CaseOptions) -> None:

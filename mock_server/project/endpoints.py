@@ -6,8 +6,8 @@ need not be set.
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionServer, ActionServerKind
 from mock_server.errors import Location
 from mock_server.project.findings import Findings
+from mock_server.project.mock_file import MockYml
 from mock_server.project.nodes import VARIABLE, MapNode, Node, ScalarNode, expand_keys, parse
 from mock_server.project.validation import (
     Count,
@@ -127,6 +128,22 @@ class A2AServerEntry(ServerEntry):
     )
     auth: AuthEntry | None = Field(default=None, description="who may call; without it everybody")
 
+    @property
+    def replay_seconds(self) -> int:
+        """How long a repeated message gets the answer that it had; 0: not at all."""
+        ttl = self.a2a_message_cache_ttl_seconds
+        return (self.task_timeout_seconds or DEFAULT_TIMEOUT_SECONDS) if ttl is None else ttl
+
+    @property
+    def allowed_hosts(self) -> Sequence[str] | None:
+        """The hosts that callbacks may have; None allows every one.
+
+        A key without a value allows none: a forgotten list must not allow every one.
+        """
+        hosts = self.push_notification_allowed_hosts
+        is_forgotten = hosts is None and self.has("push_notification_allowed_hosts")
+        return () if is_forgotten else hosts
+
 
 class ActionEndpointEntry(FileEntry):
     """`action_endpoint`, of which Rasa knows more keys."""
@@ -157,20 +174,14 @@ class JwtAuth:
 
 @dataclass(frozen=True, slots=True)
 class A2AServer:
-    """The `a2a_server` block. A timeout or a maximum of 0 disables it; a TTL of 0: no replay.
+    """`a2a_server`: its `settings` as they are written, and what some of them lead to.
 
     `agent_card` is the content of the file at `agent_card_path`.
     """
 
     description: str
-    url: str | None = None
+    settings: A2AServerEntry = field(default_factory=A2AServerEntry)
     agent_card: Mapping[str, Json] | None = None
-    include_conversation_repair: bool = True
-    task_timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
-    a2a_message_cache_ttl_seconds: int = DEFAULT_TIMEOUT_SECONDS
-    max_contexts: int = DEFAULT_MAX_CONTEXTS
-    push_notifications_enabled: bool = False
-    push_notification_allowed_hosts: tuple[str, ...] | None = None
     auth: JwtAuth | None = None
 
 
@@ -201,25 +212,13 @@ def read_a2a_server(
     )
     entry = endpoints.a2a_server or A2AServerEntry()
     at = endpoints.at("a2a_server") if endpoints.a2a_server else Location(str(file), 1)
-    ttl, card = entry.a2a_message_cache_ttl_seconds, entry.agent_card_path
-    hosts = entry.push_notification_allowed_hosts
+    card = entry.agent_card_path
     return A2AServer(
         description=_description(entry.description, at, description, found),
-        url=entry.url,
+        settings=entry,
         agent_card=None
         if card is None
         else read_card_file(file.parent / card, entry.at("agent_card_path"), found),
-        include_conversation_repair=entry.include_conversation_repair,
-        task_timeout_seconds=entry.task_timeout_seconds,
-        a2a_message_cache_ttl_seconds=(entry.task_timeout_seconds or DEFAULT_TIMEOUT_SECONDS)
-        if ttl is None
-        else ttl,
-        max_contexts=entry.max_contexts,
-        push_notifications_enabled=entry.push_notifications_enabled,
-        # A key without a value allows no host: a forgotten list must not allow every one.
-        push_notification_allowed_hosts=tuple(hosts or ())
-        if entry.has("push_notification_allowed_hosts")
-        else None,
         auth=entry.auth and _auth(entry.auth, find(root, SECRET), file.parent, found),
     )
 
@@ -361,8 +360,8 @@ def _is_valid(card: dict[str, Json], path: Path, text: str, found: Findings) -> 
     return True
 
 
-def complete(
-    choice: ActionServer | None,
+def read_action_server(
+    mock: MockYml,
     root: Node | None,
     file: Path,
     folder: Path,
@@ -370,28 +369,30 @@ def complete(
     environment: Mapping[str, str],
     found: Findings,
 ) -> ActionServer:
-    """What `choice` leaves to endpoints.yml, the `file`: the address, or the module to run."""
+    """Where actions run; `mock` leaves the address, or the module, to endpoints.yml, the `file`."""
+    choice = mock.action_server
     if choice is None or choice.kind is ActionServerKind.STUBS:
         return ActionServer()
     endpoints = read_endpoints(root, frozenset({"action_endpoint"}), environment, found)
     entry = endpoints.action_endpoint or ActionEndpointEntry()
     url = entry.url or ""
     if choice.kind is ActionServerKind.ENDPOINT and not url.startswith(SCHEMES):
-        at = entry.at("url") if endpoints.action_endpoint else choice.location
+        at = entry.at("url") if endpoints.action_endpoint else mock.at("action_server")
         text = f"action_endpoint.url: found {url!r}, expected an address with http:// or https://"
         fix = "start the project's own actions with `action_server: child`"
         found.error(at, "mock.action_endpoint", text, fix)
-    return replace(
-        choice,
+    return ActionServer(
+        kind=choice.kind,
         url=url,
         cafile=None if entry.cafile is None else str(file.parent / entry.cafile),
         python=_interpreter(choice.python, folder),
         module=choice.module or entry.actions_module or "actions",
         folder=str(folder.resolve()),
+        timeout_seconds=choice.timeout_seconds,
     )
 
 
-def _interpreter(written: str, folder: Path) -> str:
+def _interpreter(written: str | None, folder: Path) -> str:
     """A name is looked up on PATH, a path starts at the project; else the project's own `.venv`."""
     if written:
         return str(folder.resolve() / written) if "/" in written else written

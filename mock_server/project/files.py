@@ -35,6 +35,13 @@ class Sources:
     agents: Mapping[str, str] = field(default_factory=dict[str, str])
     code: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def all(self) -> Mapping[str, str]:
+        """Every text by its name."""
+        return {
+            **self.domain, **self.flows, **self.config, **self.endpoints, **self.mock,
+            **self.agents, **self.code,
+        }  # fmt: skip
+
 
 def sources_of(texts: Mapping[str, str]) -> Sources:
     """The `texts` of a project, by their path in its folder, by their role."""

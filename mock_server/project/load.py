@@ -3,15 +3,14 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Slot
-from mock_server.dialogue.outside import ActionServer, LanguageModel, Stubs, action_of
+from mock_server.dialogue.outside import ActionServer, action_of
 from mock_server.errors import Location, Problem, ProjectError, Severity
-from mock_server.faults.fault import Fault
 from mock_server.project.agents import read_agents, with_agents
 from mock_server.project.builtin import builtin
 from mock_server.project.checks.flows import (
@@ -24,11 +23,11 @@ from mock_server.project.checks.flows import (
 )
 from mock_server.project.checks.names import check_references
 from mock_server.project.domain import Domain, carries_slots, is_session_kept, read_domain
-from mock_server.project.endpoints import A2AServer, complete, read_a2a_server
+from mock_server.project.endpoints import A2AServer, read_a2a_server, read_action_server
 from mock_server.project.files import Sources, read_sources, sources_of, unpacked, why_closed
 from mock_server.project.findings import Findings
 from mock_server.project.flows import read_flows
-from mock_server.project.mock_file import MockFile, read_mock_file
+from mock_server.project.mock_file import MockFile, ModelEntry, read_mock_file
 from mock_server.project.nodes import MapNode, Node, as_text, fields_of, parse
 
 UNREAD = frozenset(
@@ -65,42 +64,43 @@ class Model:
 class Project:
     """A project as it was at one moment; `content_hash` changes with any of its files.
 
-    `code_hash` changes with the code of its actions.
-
-    `faults` are what `a2a-mock check` reports beside the errors that keep a project from being
-    loaded: the assistant runs, and goes wrong on the way. `initial_faults` are what `mock.yml`
-    arms against those who call.
+    `code_hash` changes with the code of its actions. `faults` are what `a2a-mock check` reports
+    beside the errors that keep a project from being loaded: the assistant runs, and goes wrong on
+    the way.
     """
 
     folder: Path
     assistant: Assistant
-    stubs: Stubs
+    mock: MockFile
     server: A2AServer
+    action_server: ActionServer
     content_hash: str
-    code_hash: str = ""
-    action_server: ActionServer = field(default_factory=ActionServer)
-    language_model: LanguageModel | None = None
-    model_file: str | None = None
-    model_id: str | None = None
-    initial_faults: tuple[Fault, ...] = ()
-    faults: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
+    code_hash: str
+    faults: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
 
     @property
     def model(self) -> Model:
         """What `/status` shows of it."""
-        return model_of(self.folder, self.model_file, self.model_id, self.content_hash)
+        return _model(self.folder, self.mock, self.content_hash)
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """An assistant, what else its files say, and the faults and warnings met on the way."""
+    """What the files say but for `endpoints.yml`."""
 
     assistant: Assistant
     domain: Domain
     mock: MockFile
-    faults: tuple[Problem, ...]
-    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A project, with what is wrong with it, and what else a server asks of it."""
+
+    project: Project
+    found: Findings
+    asked: Findings
 
 
 def load_project(
@@ -120,19 +120,12 @@ def load_project(
     Raises:
         ProjectError: with every problem that keeps it from being served.
     """
-    found = Findings()
-    sources = read_sources(folder, found, endpoints=endpoints, mock=mock)
-    _raise_if_unreadable(folder, found)
-    assembled = assemble_sources(sources, environment, found)
-    asked = Findings()
-    project = _project(
-        folder, sources, assembled, asked, environment=environment, description=description
-    )
-    waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION}
-    errors = (*found.errors(), *(p for p in asked.errors() if not relax or p.code not in waived))
+    read = _read(folder, environment, description=description, endpoints=endpoints, mock=mock)
+    waived = {f"{CODE}.missing_description", INCOMPATIBLE_SESSION} if relax else set[str]()
+    errors = (*read.found.errors(), *(p for p in read.asked.errors() if p.code not in waived))
     if errors:
         raise ProjectError(sorted_problems(errors))
-    return project
+    return read.project
 
 
 def load_assistant(
@@ -143,76 +136,66 @@ def load_assistant(
     Raises:
         ProjectError: something keeps it from being loaded; with all problems, also the lesser.
     """
-    found = Findings()
-    sources = read_sources(folder, found, mock=mock)
-    _raise_if_unreadable(folder, found)
-    assembled = assemble_sources(sources, environment, found)
-    asked = Findings()
-    project = _project(folder, sources, assembled, asked, environment=environment)
+    read = _read(folder, environment, mock=mock)
+    project, found, asked = read.project, read.found, read.asked
+    needed = [p for p in asked.errors() if p.code in ONLY_A_SERVER_NEEDS]
+    wrong = [p for p in asked.errors() if p.code not in ONLY_A_SERVER_NEEDS]
     if found.errors():
-        everything = (*found.problems, *found.faults, *_faults(asked), *asked.warnings())
-        raise ProjectError(sorted_problems(everything))
-    needed = (
-        replace(problem, severity=Severity.WARNING)
-        for problem in asked.errors()
-        if problem.code in ONLY_A_SERVER_NEEDS
-    )
+        raise ProjectError(
+            sorted_problems((*found.problems, *found.faults, *wrong, *asked.warnings()))
+        )
+    lesser = (replace(problem, severity=Severity.WARNING) for problem in needed)
     return replace(
         project,
-        faults=sorted_problems((*project.faults, *_faults(asked))),
-        warnings=sorted_problems((*project.warnings, *asked.warnings(), *needed)),
+        faults=sorted_problems((*project.faults, *wrong)),
+        warnings=sorted_problems((*project.warnings, *asked.warnings(), *lesser)),
     )
 
 
-def _raise_if_unreadable(folder: Path, found: Findings) -> None:
-    """Without any file that could be read, do not report what the files lack."""
-    if why_closed(folder):
-        raise ProjectError(found.errors())
-
-
-def _faults(asked: Findings) -> tuple[Problem, ...]:
-    return tuple(p for p in asked.errors() if p.code not in ONLY_A_SERVER_NEEDS)
-
-
-def _project(
+def _read(
     folder: Path,
-    sources: Sources,
-    assembled: Assembled,
-    found: Findings,
-    *,
     environment: Mapping[str, str],
+    *,
     description: str | None = None,
-) -> Project:
-    """The project, with what else a server asks of it in `found` (CFG-5, CFG-6)."""
+    endpoints: Path | None = None,
+    mock: Path | None = None,
+) -> _Reading:
+    found, asked = Findings(), Findings()
+    sources = read_sources(folder, found, endpoints=endpoints, mock=mock)
+    if why_closed(folder):
+        # Without any file that could be read, do not report what the files lack.
+        raise ProjectError(found.errors())
+    assembled = assemble_sources(sources, environment, found)
     file = Path(next(iter(sources.endpoints), folder / "endpoints.yml"))
-    root = next((parse(name, text, found) for name, text in sources.endpoints.items()), None)
+    root = _only(sources.endpoints, asked)
     # Nothing is missing from a file that is not YAML.
-    met = Findings() if found.count(UNREAD) else found
+    met = Findings() if asked.count(UNREAD) else asked
     server = read_a2a_server(root, file, environment, description, met)
-    check_session(sources, assembled, found)
+    _check_session(sources, assembled, asked)
+    _check_workers(file, environment, asked)
+    project = Project(
+        folder=folder,
+        assistant=assembled.assistant,
+        mock=assembled.mock,
+        server=server,
+        action_server=read_action_server(
+            assembled.mock.settings, root, file, folder, environment=environment, found=asked
+        ),
+        content_hash=_hash(sources.all(), folder),
+        code_hash=_hash(sources.code, folder),
+        faults=sorted_problems(found.faults),
+        warnings=sorted_problems(found.warnings()),
+    )
+    return _Reading(project, found, asked)
+
+
+def _check_workers(file: Path, environment: Mapping[str, str], found: Findings) -> None:
+    """CFG-6: several processes would each have conversations of their own."""
     workers = environment.get("SANIC_WORKERS", "1").strip()
     if workers.isdecimal() and int(workers) > 1:
         text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
         fix = "unset it, or set it to 1"
         found.error(Location(str(file), 1), f"{CODE}.incompatible_sanic_workers", text, fix)
-    mock = assembled.mock
-    return Project(
-        folder=folder,
-        assistant=assembled.assistant,
-        stubs=mock.stubs,
-        server=server,
-        content_hash=hash_of(sources, folder),
-        code_hash=hash_of(Sources(code=sources.code), folder),
-        action_server=complete(
-            mock.action_server, root, file, folder, environment=environment, found=found
-        ),
-        language_model=mock.language_model,
-        model_file=mock.model_file,
-        model_id=mock.model_id,
-        initial_faults=mock.faults,
-        faults=assembled.faults,
-        warnings=assembled.warnings,
-    )
 
 
 def load_model(path: Path, *, environment: Mapping[str, str], relax: bool = False) -> Model:
@@ -236,11 +219,14 @@ def _load_folder(folder: Path, environment: Mapping[str, str], *, relax: bool) -
     sources = read_sources(folder, found)
     assembled = assemble_sources(sources, environment, found)
     if not relax:
-        check_session(sources, assembled, found)
+        _check_session(sources, assembled, found)
+    _raise_errors(found)
+    return _model(folder, assembled.mock, _hash(sources.all(), folder))
+
+
+def _raise_errors(found: Findings) -> None:
     if found.errors():
         raise ProjectError(sorted_problems(found.errors()))
-    mock = assembled.mock
-    return model_of(folder, mock.model_file, mock.model_id, hash_of(sources, folder))
 
 
 def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectError:
@@ -253,7 +239,7 @@ def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectErro
     return ProjectError([replace(p, location=placed(p.location)) for p in error.problems])
 
 
-def check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
+def _check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
     """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
     if sources.domain and not is_session_kept(assembled.domain):
         place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
@@ -261,17 +247,13 @@ def check_session(sources: Sources, assembled: Assembled, found: Findings) -> No
         found.error(place, INCOMPATIBLE_SESSION, text, SESSION_FIX)
 
 
-def model_of(folder: Path, file: str | None, id: str | None, content_hash: str) -> Model:
-    """The model of the project in `folder`; `file` and `id` as `mock.yml` gives them."""
-    return Model(file or folder.resolve().name, id or content_hash)
+def _model(folder: Path, mock: MockFile, content_hash: str) -> Model:
+    named = mock.settings.model or ModelEntry()
+    return Model(named.file or folder.resolve().name, named.id or content_hash)
 
 
-def hash_of(sources: Sources, folder: Path) -> str:
+def _hash(texts: Mapping[str, str], folder: Path) -> str:
     """A hash of names and texts, the same wherever the folder lies."""
-    texts = {
-        **sources.domain, **sources.flows, **sources.config, **sources.endpoints, **sources.mock,
-        **sources.agents, **sources.code,
-    }  # fmt: skip
     digest = hashlib.sha256()
     for name, text in sorted(texts.items()):
         for part in (os.path.relpath(name, folder), text):
@@ -282,7 +264,8 @@ def hash_of(sources: Sources, folder: Path) -> str:
 
 def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
     """That of the project as its files are now, whether they can be loaded or not."""
-    return hash_of(read_sources(folder, Findings(), endpoints=endpoints, mock=mock), folder)
+    sources = read_sources(folder, Findings(), endpoints=endpoints, mock=mock)
+    return _hash(sources.all(), folder)
 
 
 def assemble(texts: Mapping[str, str]) -> Assistant:
@@ -293,8 +276,7 @@ def assemble(texts: Mapping[str, str]) -> Assistant:
     """
     found = Findings()
     assembled = assemble_sources(sources_of(texts), {}, found)
-    if found.errors():
-        raise ProjectError(sorted_problems(found.errors()))
+    _raise_errors(found)
     return assembled.assistant
 
 
@@ -303,7 +285,7 @@ def assemble_sources(
 ) -> Assembled:
     """Read all texts but `endpoints`; what keeps the project from being loaded is in `found`."""
     mock = read_mock_file(_only(sources.mock, found), environment, found)
-    base = builtin(mock.patterns_profile)
+    base = builtin(mock.settings.patterns_profile)
     domain = read_domain(_parsed(sources.domain, found), found)
     slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
     files = read_flows(_parsed(sources.flows, found), slots, found)
@@ -320,7 +302,7 @@ def assemble_sources(
         actions=frozenset((*domain.actions, *(stubbed.keys() & DEFAULT_ACTIONS.keys()))),
         actions_every_turn=_every_turn(slots.values()),
         max_characters=config.max_characters,
-        rejected_scope=mock.rejected_scope,
+        rejected_scope=mock.settings.rejected_scope,
         understand=mock.understand,
         tools=mock.tools,
         carries_slots=carries_slots(domain),
@@ -338,9 +320,7 @@ def assemble_sources(
         )
         check_usage(assistant, domain, mentions, texts, found)
         check_code(sources.code, assistant.slots, found)
-    return Assembled(
-        assistant, domain, mock, sorted_problems(found.faults), sorted_problems(found.warnings())
-    )
+    return Assembled(assistant, domain, mock)
 
 
 def sorted_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -6,7 +6,7 @@ from them. What only the whole project can show, e.g. whether a slot exists, is 
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import (
@@ -33,7 +33,6 @@ from mock_server.dialogue.model import END, AgentTurnStep, Branch, Button, Flow,
 from mock_server.dialogue.outside import (
     ACTION_TIMEOUT_SECONDS,
     MODEL_TIMEOUT_SECONDS,
-    ActionServer,
     ActionServerKind,
     LanguageModel,
     Stub,
@@ -390,46 +389,32 @@ class StubsOfTests(FileEntry):
 
 @dataclass(frozen=True, slots=True)
 class MockFile:
-    """What `mock.yml` gives to an assistant and its server.
+    """`mock.yml`: its `settings` as they are written, and what the engine makes of some."""
 
-    `model_file` and `model_id` are what `/status` and the card show of a loaded model.
-    """
-
-    patterns_profile: str = LATEST
-    understand: tuple[UnderstandRule, ...] = ()
-    stubs: Stubs = field(default_factory=Stubs)
-    rejected_scope: RejectedScope = RejectedScope.ONLY_WITHOUT_USER_FLOW
-    model_file: str | None = None
-    model_id: str | None = None
-    faults: tuple[Fault, ...] = ()
-    action_server: ActionServer | None = None
-    language_model: LanguageModel | None = None
-    scripts: Mapping[str, Flow] = field(default_factory=dict[str, Flow])
-    tools: Mapping[str, tuple[ToolBranch, ...]] = field(
-        default_factory=dict[str, tuple[ToolBranch, ...]]
-    )
+    settings: MockYml
+    understand: tuple[UnderstandRule, ...]
+    stubs: Stubs
+    language_model: LanguageModel | None
+    scripts: Mapping[str, Flow]
+    tools: Mapping[str, tuple[ToolBranch, ...]]
 
 
 def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Findings) -> MockFile:
     """All that `mock.yml` says; the defaults for what it leaves out."""
-    entry = validated(MockYml, expand_keys(root, EXPANDED, environment, found), found, FILE)
-    if entry is None:
-        return MockFile()
-    reader = _Reader(found)
-    model, server, llm = entry.model, entry.action_server, entry.llm
+    expanded = expand_keys(root, EXPANDED, environment, found)
+    settings = validated(MockYml, expanded, found, FILE) or MockYml.model_construct()
+    _check_ids(settings, found)
+    reader, llm = _Reader(found), settings.llm
     return MockFile(
-        patterns_profile=entry.patterns_profile,
-        understand=tuple(reader.rule(rule) for rule in entry.understand or ()),
-        stubs=Stubs(reader.stubs(entry, "actions", entry.actions), entry.unstubbed_actions),
-        rejected_scope=entry.rejected_scope,
-        model_file=model and model.file,
-        model_id=model and model.id,
-        faults=reader.faults(entry),
-        action_server=server and _action_server(server, entry.at("action_server")),
+        settings=settings,
+        understand=tuple(reader.rule(rule) for rule in settings.understand or ()),
+        stubs=Stubs(
+            reader.stubs(settings, "actions", settings.actions), settings.unstubbed_actions
+        ),
         language_model=llm
         and LanguageModel(llm.base_url, llm.model, llm.api_key or "", llm.timeout_seconds),
-        scripts=reader.scripts(entry),
-        tools=reader.tools(entry),
+        scripts=reader.scripts(settings),
+        tools=reader.tools(settings),
     )
 
 
@@ -441,14 +426,15 @@ def read_test_stubs(root: MapNode, found: Findings) -> Mapping[str, Stub]:
     return _Reader(found).stubs(entry, "stub_custom_actions", entry.stub_custom_actions)
 
 
-def _action_server(entry: ActionServerEntry, location: Location) -> ActionServer:
-    return ActionServer(
-        kind=entry.kind,
-        python=entry.python or "",
-        module=entry.module or "",
-        timeout_seconds=entry.timeout_seconds,
-        location=location,
-    )
+def _check_ids(settings: MockYml, found: Findings) -> None:
+    ids: set[str] = set()
+    for index, fault in enumerate(settings.faults or ()):
+        if fault.id in ids:
+            text = f"a second fault has the id {fault.id!r}"
+            fix = "give each an id of its own, or none"
+            found.error(settings.at("faults", index), "mock.fault", text, fix)
+        if fault.id is not None:
+            ids.add(fault.id)
 
 
 class _Reader:
@@ -559,18 +545,6 @@ class _Reader:
         by = f"button {entry.title!r}"
         self._found.mention(MentionKind.PAYLOAD, entry.payload, entry.at("payload"), by)
         return Button(entry.title, entry.payload)
-
-    def faults(self, entry: MockYml) -> tuple[Fault, ...]:
-        faults = tuple(entry.faults or ())
-        ids: set[str] = set()
-        for index, fault in enumerate(faults):
-            if fault.id in ids:
-                text = f"a second fault has the id {fault.id!r}"
-                fix = "give each an id of its own, or none"
-                self._found.error(entry.at("faults", index), "mock.fault", text, fix)
-            if fault.id is not None:
-                ids.add(fault.id)
-        return faults
 
     def scripts(self, entry: MockYml) -> Mapping[str, Flow]:
         """Each script of a sub agent as a flow that the engine runs, by the agent's name."""

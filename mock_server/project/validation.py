@@ -4,7 +4,7 @@ A model knows where its mapping stands. A key without a value counts as one that
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, LiteralString, Self, TypeAlias, TypeVar
 
 from pydantic import (
@@ -72,6 +72,13 @@ def _raw(node: Node) -> object:
             return node
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What an entry was read from; equal entries say the same, wherever it stands."""
+
+    node: MapNode = field(compare=False)
+
+
 class FileEntry(BaseModel):
     """A mapping of a file; keys that it does not have are mistakes.
 
@@ -83,7 +90,7 @@ class FileEntry(BaseModel):
     codes: ClassVar[Mapping[str, str]] = {}
     fixes: ClassVar[Mapping[str, str]] = {}
     fault_codes: ClassVar[frozenset[str]] = frozenset()
-    _node: MapNode = PrivateAttr(default_factory=lambda: MapNode(NOWHERE, {}, {}))
+    _origin: _Origin = PrivateAttr(default_factory=lambda: _Origin(MapNode(NOWHERE, {}, {})))
 
     @model_validator(mode="wrap")
     @classmethod
@@ -97,20 +104,20 @@ class FileEntry(BaseModel):
         fields = cls.model_fields
         given = {k: v for k, v in raw.items() if not (k in fields and is_nothing(v))}
         entry = handler(given)
-        entry._node = raw.node
+        entry._origin = _Origin(raw.node)
         return entry
 
     @property
     def node(self) -> MapNode:
         """What the entry was read from."""
-        return self._node
+        return self._origin.node
 
     def at(self, *path: str | int) -> Location:
         """The line of the value that `path` leads to from here."""
-        return locate(self._node, path)
+        return locate(self.node, path)
 
     def has(self, key: str) -> bool:
-        return key in self._node.entries
+        return key in self.node.entries
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from structlog.stdlib import get_logger
 from mock_server.errors import PostFailed, PushRefused
 from mock_server.faults.matching import Delivery
 from mock_server.faults.tampering import PushHook, untouched
-from mock_server.project.endpoints import A2AServer
+from mock_server.project.endpoints import A2AServerEntry
 from mock_server.push.policy import (
     Destination,
     Guard,
@@ -417,7 +417,7 @@ class Notifier:
 
 @asynccontextmanager
 async def open_notifier(
-    server: A2AServer,
+    server: A2AServerEntry,
     *,
     opens_loopback: bool,
     sends_authorization: bool,
@@ -431,7 +431,7 @@ async def open_notifier(
 
     if opens_loopback:
         logger.warning("a2a_mock.push.local", flag="--allow-local-push", text=LOCAL)
-    allowed = server.push_notification_allowed_hosts
+    allowed = server.allowed_hosts
     policy = UrlPolicy(None if allowed is None else tuple(_hosts(allowed)), opens_loopback)
     guard = Guard(policy, Resolver())
     async with Notifier(

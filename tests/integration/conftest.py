@@ -21,12 +21,12 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress, RunAction
-from mock_server.card import CardSettings, agent_card
+from mock_server.card import agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState, Story
 from mock_server.profiles import Profile
-from mock_server.project.endpoints import JwtAuth
+from mock_server.project.endpoints import A2AServer, A2AServerEntry, JwtAuth
 from mock_server.project.load import Model, assemble
 from mock_server.push.notifier import Notifier
 from mock_server.service.conversation import AgentVersion
@@ -172,9 +172,8 @@ async def _serving(
 ) -> AsyncGenerator[Mock]:
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
-    card = agent_card(
-        assistant, CardSettings(url, "A small bank", offers_push=notifier is not None)
-    )
+    keys = A2AServerEntry(push_notifications_enabled=notifier is not None)
+    card = agent_card(assistant, A2AServer("A small bank", keys), url)
     shown = status(Model("bank", "abc"))
     site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:

@@ -11,12 +11,13 @@ import httpx
 import pytest
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
-from mock_server.card import CardSettings, agent_card
+from mock_server.card import agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState, Story
 from mock_server.faults.fault import ArmedFaults, Fault
+from mock_server.project.endpoints import A2AServer
 from mock_server.push.delivery import Delivery
 from mock_server.push.notifier import Notifier
 from mock_server.push.policy import Guard, Resolver, UrlPolicy
@@ -102,7 +103,7 @@ async def _serving(
 ) -> AsyncGenerator[Mock]:
     listener = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{port_of(listener)}/"
-    card = agent_card(assistant, CardSettings(url, "A small bank"))
+    card = agent_card(assistant, A2AServer("A small bank"), url)
     # what a stream says here comes of turns, never of a ping
     site = Site(Page(card), Page({}), 100_000, ping_seconds=3600)
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:

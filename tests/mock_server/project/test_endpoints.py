@@ -12,7 +12,13 @@ from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 from mock_server.dialogue.outside import ActionServer, ActionServerKind
 from mock_server.errors import Location, ProjectError
-from mock_server.project.endpoints import A2AServer, JwtAuth, read_a2a_server, read_card_file
+from mock_server.project.endpoints import (
+    A2AServer,
+    A2AServerEntry,
+    JwtAuth,
+    read_a2a_server,
+    read_card_file,
+)
 from mock_server.project.findings import Findings
 from mock_server.project.load import load_assistant, load_project
 from mock_server.project.nodes import parse
@@ -31,11 +37,12 @@ def read(
 
 @pytest.mark.req("CFG-1")
 def test_defaults():
-    assert read("a2a_server: {description: A bank.}") == (A2AServer(description="A bank."), [])
-    server = A2AServer(description="A bank.")
-    assert (server.task_timeout_seconds, server.a2a_message_cache_ttl_seconds) == (600, 600)
-    assert (server.max_contexts, server.include_conversation_repair) == (1000, True)
-    assert server.push_notifications_enabled is False
+    settings = A2AServerEntry(description="A bank.")
+    server = A2AServer("A bank.", settings)
+    assert read("a2a_server: {description: A bank.}") == (server, [])
+    assert (settings.task_timeout_seconds, settings.replay_seconds) == (600, 600)
+    assert (settings.max_contexts, settings.include_conversation_repair) == (1000, True)
+    assert settings.push_notifications_enabled is False
 
 
 @pytest.mark.req("CFG-1")
@@ -54,16 +61,17 @@ a2a_server:
 """
     )
     assert problems == []
-    assert server == A2AServer(
+    settings = A2AServerEntry(
         description="A bank.",
         url="https://bank.example/",
         include_conversation_repair=False,
         task_timeout_seconds=30,
-        a2a_message_cache_ttl_seconds=30,
         max_contexts=0,
         push_notifications_enabled=True,
-        push_notification_allowed_hosts=("hooks.example",),
+        push_notification_allowed_hosts=["hooks.example"],
     )
+    assert server == A2AServer("A bank.", settings)
+    assert (settings.replay_seconds, settings.allowed_hosts) == (30, ["hooks.example"])
 
 
 @pytest.mark.req("TURN-5a")
@@ -77,14 +85,14 @@ a2a_server:
 )
 def test_ttl_of_the_replay_cache(keys: str, ttl: int):
     server, _ = read(f"a2a_server: {{description: A bank., {keys}}}")
-    assert server.a2a_message_cache_ttl_seconds == ttl
+    assert server.settings.replay_seconds == ttl
 
 
 @pytest.mark.req("CFG-3")
 def test_variables_are_replaced():
     block = 'a2a_server: {description: "${WHO} bank", max_contexts: "${MAX}"}'
     server, problems = read(block, {"WHO": "My", "MAX": "7"})
-    assert (server.description, server.max_contexts, problems) == ("My bank", 7, [])
+    assert (server.description, server.settings.max_contexts, problems) == ("My bank", 7, [])
 
 
 @pytest.mark.req("CFG-3")

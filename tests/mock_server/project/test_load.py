@@ -23,6 +23,7 @@ from mock_server.dialogue.model import (
 )
 from mock_server.errors import ProjectError, Severity
 from mock_server.project.load import Model, assemble, load_assistant, load_model, load_project
+from mock_server.project.mock_file import ModelEntry
 
 DOMAIN = """
 slots:
@@ -151,14 +152,14 @@ def test_project_is_loaded(folder: Path):
     project = load_project(folder, environment={})
     assert project.server.description == "Pays bills."
     assert {"pay", "pattern_completed"} <= set(project.assistant.flows)
-    assert (project.model_file, project.model_id) == (None, None)
+    assert project.mock.settings.model is None
     assert project.warnings == project.faults == ()
 
 
 def test_model_of_mock_yml(folder: Path):
     (folder / "mock.yml").write_text('model: {file: "1.tar.gz", id: "${ID}"}', encoding="utf-8")
     project = load_project(folder, environment={"ID": "x"})
-    assert (project.model_file, project.model_id) == ("1.tar.gz", "x")
+    assert project.mock.settings.model == ModelEntry(file="1.tar.gz", id="x")
 
 
 def test_content_hash_is_of_the_content(folder: Path, tmp_path_factory: pytest.TempPathFactory):
@@ -233,7 +234,7 @@ def test_endpoints_and_mock_may_lie_elsewhere(
     mock.write_text("model: {id: other}", encoding="utf-8")
     (other / "card.json").write_text(json.dumps(CARD), encoding="utf-8")
     project = load_project(folder, environment={}, endpoints=endpoints, mock=mock)
-    assert (project.server.description, project.model_id) == ("Other.", "other")
+    assert (project.server.description, project.model.id) == ("Other.", "other")
     assert project.server.agent_card == CARD
 
 

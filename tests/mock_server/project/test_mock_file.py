@@ -11,7 +11,7 @@ from mock_server.errors import Location
 from mock_server.faults.effects import ConnectionReset, HttpStatus
 from mock_server.project.findings import Findings
 from mock_server.project.load import assemble
-from mock_server.project.mock_file import MockFile, read_mock_file
+from mock_server.project.mock_file import MockFile, ModelEntry, read_mock_file
 from mock_server.project.nodes import parse
 
 Report = Callable[..., list[str]]
@@ -26,8 +26,8 @@ def read(text: str) -> MockFile:
 
 def test_defaults():
     mock = read("")
-    assert (mock.patterns_profile, mock.understand) == ("3.16", ())
-    assert mock.rejected_scope is RejectedScope.ONLY_WITHOUT_USER_FLOW
+    assert (mock.settings.patterns_profile, mock.understand) == ("3.16", ())
+    assert mock.settings.rejected_scope is RejectedScope.ONLY_WITHOUT_USER_FLOW
     assert mock.stubs.unstubbed is UnstubbedActions.NOOP
 
 
@@ -37,8 +37,8 @@ def test_settings_are_read():
         "action_server: stubs\nfaults: []\nagents:\nmodel: {file: a.tar.gz}\n"
     )
     assert mock.stubs.unstubbed is UnstubbedActions.FAIL
-    assert mock.rejected_scope is RejectedScope.ALWAYS
-    assert (mock.model_file, mock.model_id) == ("a.tar.gz", None)
+    assert mock.settings.rejected_scope is RejectedScope.ALWAYS
+    assert mock.settings.model == ModelEntry(file="a.tar.gz", id=None)
 
 
 def test_rules_are_read():
@@ -254,8 +254,9 @@ faults:
 """
     mock = read_mock_file(parse("mock.yml", text, found), {}, found)
     assert found.problems == []
-    assert [fault.effect for fault in mock.faults] == [HttpStatus(status=503), ConnectionReset()]
-    assert (mock.faults[0].id, mock.faults[0].match.method) == ("down", "message/send")
+    faults = mock.settings.faults or []
+    assert [fault.effect for fault in faults] == [HttpStatus(status=503), ConnectionReset()]
+    assert (faults[0].id, faults[0].match.method) == ("down", "message/send")
 
 
 @pytest.mark.req("ADMIN-1")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mock_server.errors import PostFailed, PushRefused
 from mock_server.faults.matching import Delivery
 from mock_server.faults.tampering import PushHook, Tampering, untouched
-from mock_server.project.endpoints import A2AServer
+from mock_server.project.endpoints import A2AServerEntry
 from mock_server.push.notifier import (
     MAX_CONFIGS_PER_TASK,
     HeldNotifications,
@@ -520,12 +520,12 @@ async def test_leaving_waits_for_nobody() -> None:
     assert callbacks.done == []
 
 
-ON = A2AServer("", push_notifications_enabled=True)
+ON = A2AServerEntry(push_notifications_enabled=True)
 
 
 @pytest.mark.req("PUSH-1")
 async def test_without_push_there_is_none() -> None:
-    server = A2AServer("")
+    server = A2AServerEntry()
     async with open_notifier(server, opens_loopback=True, sends_authorization=True) as notifier:
         assert notifier is None
 
@@ -551,10 +551,9 @@ async def test_loopback_is_opened_aloud(
 async def test_entry_that_is_no_host_admits_nobody_and_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    server = A2AServer(
-        "",
+    server = A2AServerEntry(
         push_notifications_enabled=True,
-        push_notification_allowed_hosts=("https://a.example", "LOCALHOST."),
+        push_notification_allowed_hosts=["https://a.example", "LOCALHOST."],
     )
     async with open_notifier(server, opens_loopback=True, sends_authorization=True) as notifier:
         assert notifier is not None
