@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from inspector.errors import EXIT_INTERRUPTED, EXIT_OK, InspectorError, UsageError
-from inspector.headless.flags import COMMANDS, read_flags
+from inspector.headless.options import Options, Targeted, read_options
 
 
 def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
@@ -47,16 +47,12 @@ def _report(errors: BaseExceptionGroup[InspectorError]) -> int:
 
 def _run(words: list[str], when_ready: Callable[[], None]) -> int:
     _refuse_undecodable(words)
-    arguments = read_flags(words)
+    module, options = read_options(words)
     # help has been printed by now: what follows may take its time
-    from inspector.headless.options import Options, Targeted, options_of
-
-    options = options_of(arguments)
     if isinstance(options, Targeted):
         from inspector.headless.targets import with_saved_target
 
         options = with_saved_target(options)
-    module = COMMANDS.get(vars(arguments).get("command", ""), "inspector.app")
     run: Callable[[Options], int] = import_module(module).run
     when_ready()
     return run(options)

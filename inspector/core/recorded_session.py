@@ -78,11 +78,6 @@ def _recorded(
         HttpTransport(connection),
         recording.log,
         new_id=lambda: str(uuid4()),
-        credentials=connection.headers,
-        secrets=connection.secrets,
-        allowed_origins=connection.allowed_origins,
-        jwks_file=connection.jwks_file,
-        protocol=connection.protocol,
-        timeout_seconds=connection.timeout_seconds,
+        connection=connection,
     )
     return RecordedSession(target, session, recording, connection, remark)

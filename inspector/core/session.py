@@ -18,6 +18,7 @@ from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON, AgentRequest, request_of
 from inspector.core.target import Target
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
+from inspector.settings import Connection
 from inspector.wire.dialect import Endpoint
 from inspector.wire.endpoints import choose_endpoint, dialect_of
 from inspector.wire.json_values import Json, list_at, parse_json
@@ -30,11 +31,9 @@ _NO_CARD_HERE = frozenset({404, 405, 410})
 class Session:
     """Everything that happens is in `log`; views are folds of it.
 
-    `credentials` go to the target's own origin and to `allowed_origins` only (inspector.md TUI-6);
-    `secrets` are masked like them. `jwks_file` has the keys that cards are signed with. `protocol`
-    forces a version of A2A. `new_id`
-    makes message and request ids. `run` may be called while another command runs. `receiver` takes
-    push notifications; `turns` are followed at their `pace`, `sleep` and `clock` count its seconds.
+    `connection` says how the agent is reached and what goes to it. `new_id` makes message and
+    request ids. `run` may be called while another command runs. `receiver` takes push
+    notifications; `turns` are followed at their `pace`, `sleep` and `clock` count its seconds.
     """
 
     def __init__(
@@ -44,12 +43,7 @@ class Session:
         log: Log,
         *,
         new_id: Callable[[], str],
-        credentials: Headers = (),
-        secrets: Iterable[str] = (),
-        allowed_origins: Iterable[str] = (),
-        jwks_file: Path | None = None,
-        protocol: str | None = None,
-        timeout_seconds: float | None = None,
+        connection: Connection | None = None,
         limits: Limits | None = None,
         pace: Pace | None = None,
         sleep: Sleep = asyncio.sleep,
@@ -59,15 +53,16 @@ class Session:
         self.log = log
         self.endpoint: Endpoint | None = None
         self._new_id = new_id
-        self._credentials = credentials
-        self._allowed_origins = tuple(allowed_origins)
-        self._jwks_file = jwks_file
-        self._protocol = protocol
+        self._connection = connection = connection or Connection()
         self._card: tuple[Json, str] = (None, "")
         self._exchanger = Exchanger(
-            transport, log, Redactor(credentials), timeout_seconds=timeout_seconds, limits=limits
+            transport,
+            log,
+            Redactor(connection.headers),
+            timeout_seconds=connection.timeout_seconds,
+            limits=limits,
         )
-        self.conceal(secrets)
+        self.conceal(connection.secrets)
         self.receiver = Receiver(self._exchanger, self._fetch_keys)
         self.turns = Turns(
             self._exchanger,
@@ -83,23 +78,24 @@ class Session:
     @property
     def credentials(self) -> Headers:
         """The headers that go with each request; `use` replaces them."""
-        return self._credentials
+        return self._connection.headers
 
     @property
     def is_withholding(self) -> bool:
         """There are credentials, and the card leads to an origin to which they may not go."""
         is_foreign = self.endpoint is not None and not self.endpoint.is_trusted
-        return is_foreign and bool(self._credentials)
+        return is_foreign and bool(self.credentials)
 
     def use(self, credentials: Headers, secrets: Iterable[str] = ()) -> None:
         """Send `credentials` from now on; the log never holds them, nor `secrets`."""
         self._exchanger.redactor.learn_headers(credentials)
         self.conceal(secrets)
-        self._credentials = credentials
+        self._connection = replace(self._connection, headers=credentials)
 
     def allow_origin(self, url: str) -> None:
         """Let credentials go to the origin of `url` too, where the card leads there."""
-        self._allowed_origins += (url,)
+        origins = (*self._connection.allowed_origins, url)
+        self._connection = replace(self._connection, allowed_origins=origins)
         self._lead_on(*self._card)
 
     @property
@@ -171,7 +167,7 @@ class Session:
     def _address(self, request: AgentRequest) -> Outgoing:
         """`request` as it goes to the agent; only once a card has told where that is."""
         assert self.endpoint is not None
-        return request.outgoing(self.endpoint, self._credentials)
+        return request.outgoing(self.endpoint, self.credentials)
 
     async def _fetch_card(self) -> int:
         if self.target.card_file is not None:
@@ -181,7 +177,7 @@ class Session:
             return exchange
         exchange = 0
         for url in self.target.card_urls:
-            outgoing = Outgoing("GET", url, ACCEPT_JSON + self._credentials)
+            outgoing = Outgoing("GET", url, ACCEPT_JSON + self.credentials)
             made = await self._exchanger.follow(Purpose.CARD, outgoing)
             exchange = made.number
             if made.recorder.status == HTTPStatus.OK:
@@ -193,13 +189,16 @@ class Session:
     async def _take_card(self, content: bytes, source_url: str) -> None:
         card = parse_json(content).value
         self._lead_on(card, source_url)
-        await fetch_card_keys(self._exchanger, card, source_url, self._jwks_file)
+        await fetch_card_keys(self._exchanger, card, source_url, self._connection.jwks_file)
 
     def _lead_on(self, card: Json, source_url: str) -> None:
         """Go where `card` leads from now on."""
         self._card = card, source_url
         self.endpoint = choose_endpoint(
-            card, source_url, self._allowed_origins, protocol=self._protocol
+            card,
+            source_url,
+            self._connection.allowed_origins,
+            protocol=self._connection.protocol,
         )
         self.receiver.endpoint = self.endpoint and replace(self.endpoint, findings=())
 

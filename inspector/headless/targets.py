@@ -17,8 +17,13 @@ from inspector.core.saved.targets import (
 )
 from inspector.core.target import parse_target
 from inspector.errors import EXIT_OK, UsageError
-from inspector.headless.flags import COMMANDS
-from inspector.headless.options import ConnectionOptions, Targeted, TargetsOptions, parse_connection
+from inspector.headless.options import (
+    COMMANDS,
+    ConnectionOptions,
+    Targeted,
+    TargetsOptions,
+    parse_connection,
+)
 from inspector.headless.terminal import BOLD, DIM, ink_for, print_json, print_notice, print_text
 from inspector.views.text import plain_line
 from inspector.wire.json_values import Json

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.cli import main
-from inspector.headless.flags import COMMANDS, command_parser
+from inspector.headless.options import COMMANDS, read_options
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def test_examples_of_the_help_are_accepted(
     examples = re.findall(r"^  a2a-inspect (.+)", capsys.readouterr().out, re.MULTILINE)
     assert examples
     for example in examples:
-        assert command_parser().parse_args(shlex.split(example)).command
+        module, _ = read_options(shlex.split(example))
+        assert module == COMMANDS[example.split()[0]].module
 
 
 def test_help_tells_the_default_timeout(capsys: pytest.CaptureFixture[str]) -> None:

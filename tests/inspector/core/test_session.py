@@ -42,6 +42,7 @@ from inspector.net.events import (
     Sending,
     Started,
 )
+from inspector.settings import Connection
 
 CARD = json.dumps({"name": "A", "url": "http://agent.test/rpc"}).encode()
 EVENT_STREAM = "text/event-stream"
@@ -254,7 +255,7 @@ async def test_a_running_exchange_can_be_stopped() -> None:
 
 @pytest.mark.anyio
 async def test_silence_ends_at_the_timeout() -> None:
-    session, _ = make_session([None], timeout_seconds=0.01)
+    session, _ = make_session([None], connection=Connection(timeout_seconds=0.01))
     await session.run(FetchCard())
     failed = last(session)
     assert isinstance(failed, Failed)
@@ -343,7 +344,9 @@ async def test_a_redirect_that_would_lose_the_message_is_not_followed() -> None:
 async def test_credentials_are_sent_and_never_logged() -> None:
     credentials = (("Authorization", "Bearer s3cret-token"),)
     session, transport = make_session(
-        reply(CARD), reply(b'"s3cret-token"', Set_Cookie="x=1"), credentials=credentials
+        reply(CARD),
+        reply(b'"s3cret-token"', Set_Cookie="x=1"),
+        connection=Connection(credentials),
     )
     await session.run(GetTask("t"))
     assert all(credentials[0] in one.headers for one in transport.sent)
@@ -355,7 +358,9 @@ async def test_credentials_are_sent_and_never_logged() -> None:
 async def test_credentials_do_not_follow_a_card_elsewhere() -> None:
     card = json.dumps({"url": "http://other.test/"}).encode()
     session, transport = make_session(
-        reply(card), reply(b"{}"), credentials=(("Authorization", "Bearer s3cret-token"),)
+        reply(card),
+        reply(b"{}"),
+        connection=Connection((("Authorization", "Bearer s3cret-token"),)),
     )
     await session.run(GetTask("t"))
     assert transport.sent[0].headers[-1][0] == "Authorization"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.headless.flags import EXPORT_FORMATS
+from inspector.headless.options import EXPORT_FORMATS
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
 from inspector.core.requests import read_part
-from inspector.headless.flags import read_flags
-from inspector.headless.options import SendOptions, options_of
+from inspector.headless.options import SendOptions, read_options
 from inspector.headless.send import read_turn
 from inspector.tui.composing.drawer import preview
 from inspector.tui.composing.options import TurnOptions, options_line
@@ -184,7 +183,7 @@ PART = read_part("""{"kind": "data", "data": {"a": "it's"}}""")
 )
 @pytest.mark.req("COMP-2")
 def test_command_line_says_the_whole_turn(turn: Turn) -> None:
-    options = options_of(read_flags(shlex.split(send_command("http://x", turn))[1:]))
+    _, options = read_options(shlex.split(send_command("http://x", turn))[1:])
     assert isinstance(options, SendOptions)
     assert read_turn(options.target, options.message, options.follow) == turn
 
