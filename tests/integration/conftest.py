@@ -2,9 +2,10 @@
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -15,24 +16,31 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress, RunAction
 from mock_server.card import agent_card
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState, Story
+from mock_server.faults.fault import Fault
 from mock_server.profiles import Profile
 from mock_server.project.endpoints import A2AServer, A2AServerEntry, JwtAuth
 from mock_server.project.load import Model, assemble
+from mock_server.push.delivery import Delivery
 from mock_server.push.notifier import Notifier
+from mock_server.push.policy import Guard, Resolver, UrlPolicy
 from mock_server.service.conversation import AgentVersion
+from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
-from mock_server.web.app import App, Page, Site, status
+from mock_server.web.admin import ModelSwitch
+from mock_server.web.app import App, Page, Site, arm_faults, status, with_admin
 from mock_server.web.http_server import Server, bind, port_of
 
 if TYPE_CHECKING:
@@ -84,12 +92,40 @@ actions:
 """
 
 
+CHUNKS = ("Your ", "fee ", "is ", "2 %.")
+
+
+def request(method: str, rpc_id: object = "r1", **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": rpc_id, "method": method, "params": params}
+
+
+def turn(
+    text: str,
+    message_id: str | None = None,
+    method: str = "message/send",
+    *,
+    context: str | None = "c1",
+    task: str | None = None,
+    fields: Mapping[str, Any] | None = None,
+    **params: Any,
+) -> dict[str, Any]:
+    """The request of a turn; `fields` are further ones of its message, `params` are beside it."""
+    message_id = message_id or f"{context}: {text}"
+    message = {"messageId": message_id, "role": "user", "parts": [{"kind": "text", "text": text}]}
+    message |= {"taskId": task} if task else {"contextId": context} if context else {}
+    return request(method, message={**message, **(fields or {})}, **params)
+
+
 @dataclass
 class Mock:
     """A running mock: `paused` is set while action_check waits for `let_go`.
 
-    Its clock stands still, and its timers fire, when the test says so.
+    Its clock stands still, and its timers fire, when the test says so. `slept` are the pauses that
+    faults made; none of them took any time.
     """
+
+    request = staticmethod(request)
+    turn = staticmethod(turn)
 
     url: str
     client: httpx.AsyncClient
@@ -99,6 +135,11 @@ class Mock:
     timers: list[tuple[float, Callable[[], None]]] = field(
         default_factory=list[tuple[float, Callable[[], None]]]
     )
+    slept: list[float] = field(default_factory=list[float])
+
+    @property
+    def port(self) -> int:
+        return httpx.URL(self.url).port or 0
 
     def now(self) -> datetime:
         return datetime.now(UTC) + timedelta(seconds=self.clock_seconds)
@@ -120,14 +161,68 @@ class Mock:
         self.paused.set()
         await self.let_go.wait()
 
+    async def sleep_for_fault(self, seconds: float) -> None:
+        self.slept.append(seconds)
 
-def run_action(name: str, _: DialogueState, __: Story) -> Iterator[Progress]:
+    async def post(self, body: object, headers: dict[str, str] | None = None) -> httpx.Response:
+        return await self.client.post("/", json=body, headers=headers)
+
+    async def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """What a method answers: its envelope."""
+        return (await self.post(request(method, **params))).json()
+
+    async def say(
+        self, text: str, *ids: str, headers: dict[str, str] | None = None, **more: Any
+    ) -> httpx.Response:
+        """Send a turn; the arguments are those of `turn`."""
+        return await self.post(turn(text, *ids, **more), headers)
+
+    async def send(self, text: str, *ids: str, **more: Any) -> dict[str, Any]:
+        """The result of a turn."""
+        return (await self.say(text, *ids, **more)).json()["result"]
+
+    async def start(self, text: str, context: str = "c1") -> dict[str, Any]:
+        """Begin a turn that pauses."""
+        self.paused.clear()
+        begun = await self.send(text, context=context, configuration={"blocking": False})
+        await self.paused.wait()
+        return begun
+
+    async def get(self, task: dict[str, Any]) -> dict[str, Any]:
+        """The task as it is now."""
+        return (await self.call("tasks/get", id=task["id"]))["result"]
+
+    async def wait(self, task: dict[str, Any]) -> None:
+        """Wait until the task rests."""
+        await self.post(request("tasks/resubscribe", id=task["id"]))
+
+    async def arm(self, *faults: Mapping[str, Json]) -> list[str]:
+        """Arm `faults` by the admin API and return their ids."""
+        response = await self.client.post("/__admin/faults", json=[*faults])
+        assert response.status_code == 201, response.text
+        return [armed["id"] for armed in response.json()["faults"]]
+
+    async def admin(self, path: str, /, **query: str | int) -> httpx.Response:
+        """What a route of the admin API answers."""
+        response = await self.client.get(f"/__admin/{path}", params=query)
+        assert response.status_code == 200, response.text
+        return response
+
+
+def run_action(
+    name: str,
+    _: DialogueState,
+    __: Story,
+    chunks: Sequence[str] = ("Your ", "fee."),
+    pause_seconds: float = 1,
+) -> Iterator[Progress]:
     if name == "action_check":
         yield Paused(1)
     if name == "action_explain":
-        yield ChunkStreamed("Your ", is_first=True, is_last=False)
-        yield Paused(1)
-        yield ChunkStreamed("fee.", is_first=False, is_last=True)
+        for index, chunk in enumerate(chunks):
+            if index and pause_seconds:
+                yield Paused(pause_seconds)
+            yield ChunkStreamed(chunk, is_first=index == 0, is_last=index == len(chunks) - 1)
     yield ActionResult()
 
 
@@ -170,14 +265,11 @@ async def _serving(
     notifier: Notifier | None = None,
     **settings: Unpack[Limits],
 ) -> AsyncGenerator[Mock]:
-    listener = bind("127.0.0.1", 0)
-    url = f"http://127.0.0.1:{port_of(listener)}/"
-    keys = A2AServerEntry(push_notifications_enabled=notifier is not None)
-    card = agent_card(assistant, A2AServer("A small bank", keys), url)
-    shown = status(Model("bank", "abc"))
-    site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        mock = Mock(url, client)
+    async with _client() as (mock, listener):
+        keys = A2AServerEntry(push_notifications_enabled=notifier is not None)
+        card = agent_card(assistant, A2AServer("A small bank", keys), mock.url)
+        shown = status(Model("bank", "abc"))
+        site = Site(Page(card), Page(shown), max_body_bytes, ping_seconds, auth)
         runtime = replace(
             real_runtime(),
             now=mock.now,
@@ -185,19 +277,91 @@ async def _serving(
             start_timer=mock.start_timer,
             elapsed_seconds=lambda: mock.clock_seconds,
         )
-        ready = asyncio.Event()
         agent = AgentVersion(assistant, run_action)
-        async with Service(agent, runtime, ServiceSettings(**settings), notifier) as service:
-            server = Server(App(service, site, runtime.now), ready.set)
-            serving = asyncio.create_task(server.serve(sockets=[listener]))
-            await ready.wait()
-            try:
-                yield mock
-            finally:
-                mock.let_go.set()
-                server.should_exit = True
-                await serving
-                listener.close()
+        async with (
+            Service(agent, runtime, ServiceSettings(**settings), notifier) as service,
+            _listening(App(service, site, runtime.now), mock, listener),
+        ):
+            yield mock
+
+
+@pytest.fixture
+def serving_with_admin(small_bank: Assistant) -> Serving:
+    """Serve the small assistant with its admin API; pauses and chance are in the test's hand."""
+    return partial(_serving_with_admin, small_bank)
+
+
+@asynccontextmanager
+async def _serving_with_admin(
+    assistant: Assistant,
+    *,
+    faults: tuple[Fault, ...] = (),
+    seed: int | None = 1,
+    token: str | None = None,
+    pushes: bool = False,
+) -> AsyncGenerator[Mock]:
+    async with _client() as (mock, listener):
+        card = agent_card(assistant, A2AServer("A small bank"), mock.url)
+        # what a stream says here comes of turns, never of a ping
+        site = Site(Page(card), Page({}), 100_000, ping_seconds=3600)
+        runtime = replace(real_runtime(), sleep=mock.sleep)
+        events = EventBus()
+        armed = arm_faults(faults, seed, events)
+        agent = AgentVersion(assistant, partial(run_action, chunks=CHUNKS, pause_seconds=0))
+        guard = Guard(UrlPolicy(opens_loopback=True), Resolver())
+        async with (
+            Notifier(
+                guard, Delivery(), tamper=armed.tamper, sleep=mock.sleep_for_fault
+            ) as notifier,
+            Service(
+                agent, runtime, ServiceSettings(), notifier if pushes else None, events
+            ) as service,
+        ):
+            app = with_admin(
+                App(service, site, runtime.now),
+                service,
+                replace(runtime, sleep=mock.sleep_for_fault),
+                armed,
+                ModelSwitch(service.load, service.unload),
+                max_body_bytes=site.max_body_bytes,
+                token=token,
+            )
+            async with _listening(app, mock, listener):
+                try:
+                    yield mock
+                finally:
+                    service.reset()
+                    events.close()
+
+
+@asynccontextmanager
+async def _client() -> AsyncGenerator[tuple[Mock, socket.socket]]:
+    """A client, and the socket on which its mock is to listen."""
+    with bind("127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{port_of(listener)}/"
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            yield Mock(url, client), listener
+
+
+@asynccontextmanager
+async def _listening(app: ASGIApp, mock: Mock, listener: socket.socket) -> AsyncGenerator[None]:
+    ready = asyncio.Event()
+    server = Server(app, ready.set)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await ready.wait()
+    try:
+        yield
+    finally:
+        mock.let_go.set()
+        server.should_exit = True
+        await serving
+
+
+@pytest.fixture
+async def mock(serving: Serving) -> AsyncGenerator[Mock]:
+    """The small assistant, served as it is by default."""
+    async with serving() as mock:
+        yield mock
 
 
 @pytest.fixture(scope="session")
@@ -224,9 +388,15 @@ def project(tmp_path: Path, write_small_bank: Callable[[Path, Mapping[str, str]]
 class Command:
     """A running `a2a-mock serve`; `ready` is the line that it printed, `log` what it writes."""
 
+    turn = staticmethod(turn)
+
     process: "subprocess.Popen[str]"
     ready: str
     client: httpx.Client
+
+    def send(self, text: str, *ids: str, **more: Any) -> dict[str, Any]:
+        """The result of a turn."""
+        return self.client.post("/", json=turn(text, *ids, **more)).json()["result"]
 
     @property
     def url(self) -> str:

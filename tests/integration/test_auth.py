@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING
 
 import httpx
@@ -12,7 +12,7 @@ import pytest
 from mock_server.project.endpoints import JwtAuth
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Serving
+    from tests.integration.conftest import Mock, Serving
 
 
 pytestmark = pytest.mark.anyio
@@ -36,21 +36,10 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def turn(
-    text: str, message_id: str, method: str = "message/send", **params: object
-) -> dict[str, object]:
-    message = {
-        "messageId": message_id,
-        "contextId": "c1",
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
-    return {
-        "jsonrpc": "2.0",
-        "id": "r1",
-        "method": method,
-        "params": {"message": message, **params},
-    }
+@pytest.fixture
+async def mock(serving: "Serving", auth: JwtAuth) -> AsyncGenerator["Mock"]:
+    async with serving(auth=auth, timeout_seconds=0) as mock:
+        yield mock
 
 
 def is_refused(response: httpx.Response) -> bool:
@@ -58,80 +47,68 @@ def is_refused(response: httpx.Response) -> bool:
 
 
 @pytest.mark.req("AUTH-1", "AUTH-1a", "HTTP-5")
-async def test_call_without_a_token_is_refused_in_json_rpc(
-    serving: "Serving", auth: JwtAuth
-) -> None:
-    async with serving(auth=auth) as mock:
-        for headers in ({}, bearer("x"), {"authorization": "Basic eDp5"}):
-            response = await mock.client.post("/", json=turn("send money", "m1"), headers=headers)
-            assert is_refused(response)
-            assert response.headers["content-type"] == "application/json"
-            assert response.text == REFUSAL
+async def test_call_without_a_token_is_refused_in_json_rpc(mock: "Mock") -> None:
+    for headers in ({}, bearer("x"), {"authorization": "Basic eDp5"}):
+        response = await mock.say("send money", "m1", headers=headers)
+        assert is_refused(response)
+        assert response.headers["content-type"] == "application/json"
+        assert response.text == REFUSAL
 
 
 @pytest.mark.req("AUTH-1")
 @pytest.mark.parametrize("path", CARDS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_card_needs_the_token_too(
-    serving: "Serving", auth: JwtAuth, token: str, path: str, method: str
-) -> None:
-    async with serving(auth=auth) as mock:
-        assert is_refused(await mock.client.request(method, path))
-        allowed = await mock.client.request(method, path, headers=bearer(token))
-        assert allowed.status_code == 200
+async def test_card_needs_the_token_too(mock: "Mock", token: str, path: str, method: str) -> None:
+    assert is_refused(await mock.client.request(method, path))
+    allowed = await mock.client.request(method, path, headers=bearer(token))
+    assert allowed.status_code == 200
 
 
 @pytest.mark.req("AUTH-1", "AUTH-2")
-async def test_token_opens_every_operation(serving: "Serving", auth: JwtAuth, token: str) -> None:
-    async with serving(auth=auth) as mock:
-        said = await mock.client.post("/", json=turn("send money", "m1"), headers=bearer(token))
-        task = said.json()["result"]
-        assert task["status"]["state"] == "input-required"
-        stream = turn("Joe", "m2", "message/stream")
-        streamed = await mock.client.post("/", json=stream, headers=bearer(token))
-        assert '"state":"completed"' in streamed.text
-        for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe", "no/such"):
-            body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": task["id"]}}
-            assert is_refused(await mock.client.post("/", json=body))
-            known = await mock.client.post("/", json=body, headers=bearer(token))
-            assert known.status_code == 200
+async def test_token_opens_every_operation(mock: "Mock", token: str) -> None:
+    said = await mock.say("send money", "m1", headers=bearer(token))
+    task = said.json()["result"]
+    assert task["status"]["state"] == "input-required"
+    stream = mock.turn("Joe", "m2", "message/stream")
+    streamed = await mock.post(stream, headers=bearer(token))
+    assert '"state":"completed"' in streamed.text
+    for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe", "no/such"):
+        body = mock.request(method, id=task["id"])
+        assert is_refused(await mock.post(body))
+        known = await mock.post(body, headers=bearer(token))
+        assert known.status_code == 200
 
 
 @pytest.mark.req("AUTH-3")
-async def test_status_is_open(serving: "Serving", auth: JwtAuth) -> None:
-    async with serving(auth=auth) as mock:
-        assert (await mock.client.get("/status")).status_code == 200
-        assert (await mock.client.get("/")).status_code == 405
+async def test_status_is_open(mock: "Mock") -> None:
+    assert (await mock.client.get("/status")).status_code == 200
+    assert (await mock.client.get("/")).status_code == 405
 
 
 @pytest.mark.req("AUTH-1a")
-async def test_refusal_comes_before_the_body(serving: "Serving", auth: JwtAuth) -> None:
-    async with serving(auth=auth) as mock:
-        port = httpx.URL(mock.url).port
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"POST / HTTP/1.1\r\nhost: mock\r\ncontent-length: 9999999\r\n\r\n{")
-        answer = await reader.readuntil(b"\r\n\r\n")
-        assert answer.startswith(b"HTTP/1.1 401 ")
-        writer.close()
+async def test_refusal_comes_before_the_body(mock: "Mock") -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", mock.port)
+    writer.write(b"POST / HTTP/1.1\r\nhost: mock\r\ncontent-length: 9999999\r\n\r\n{")
+    answer = await reader.readuntil(b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 401 ")
+    writer.close()
 
 
 @pytest.mark.req("AUTH-1")
-async def test_client_that_writes_on_sees_the_refusal(serving: "Serving", auth: JwtAuth) -> None:
-    async with serving(auth=auth) as mock:
-        response = await mock.client.post("/", content=b" " * 20_000_000)
-        assert is_refused(response)
+async def test_client_that_writes_on_sees_the_refusal(mock: "Mock") -> None:
+    response = await mock.client.post("/", content=b" " * 20_000_000)
+    assert is_refused(response)
 
 
 @pytest.mark.req("AUTH-2", "LOG-1")
 async def test_refusal_is_logged_with_its_reason_and_without_the_token(
-    serving: "Serving",
+    mock: "Mock",
     auth: JwtAuth,
     secret: Callable[[str], str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     late = secret(jwt.encode({"exp": time.time() - 1}, auth.key, auth.algorithm))
-    async with serving(auth=auth) as mock:
-        await mock.client.post("/", json={}, headers=bearer(late))
+    await mock.post({}, headers=bearer(late))
     (record,) = [r for r in caplog.records if "auth_rejected" in r.getMessage()]
     assert "a2a_server.sanic_app.auth_rejected" in record.getMessage()
     assert "it has expired" in record.getMessage()
@@ -140,23 +117,22 @@ async def test_refusal_is_logged_with_its_reason_and_without_the_token(
 
 @pytest.mark.req("STATE-1", "AUTH-1", "TURN-4")
 async def test_token_that_expires_in_the_queue_makes_auth_required(
-    serving: "Serving", auth: JwtAuth, token: str, secret: Callable[[str], str]
+    mock: "Mock", auth: JwtAuth, token: str, secret: Callable[[str], str]
 ) -> None:
-    async with serving(auth=auth, timeout_seconds=0) as mock:
-        slow = turn("check the account", "m1")
-        first = asyncio.create_task(mock.client.post("/", json=slow, headers=bearer(token)))
-        await mock.paused.wait()
-        queued = turn("send money", "m2", configuration={"blocking": False})
-        begun = await mock.client.post("/", json=queued, headers=bearer(token))
-        task_id = begun.json()["result"]["id"]
-        mock.pass_time(601)
-        mock.let_go.set()
-        assert (await first).json()["result"]["status"]["state"] == "completed"
-        longer = secret(jwt.encode({"exp": time.time() + 9999}, auth.key, auth.algorithm))
-        get = {"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": task_id}}
-        task = (await mock.client.post("/", json=get, headers=bearer(longer))).json()["result"]
-        assert task["status"]["state"] == "auth-required"
-        (part,) = task["status"]["message"]["parts"]
-        assert part["data"] == {"state": "auth_required", "active_flow": None, "slots": {}}
-        again = await mock.client.post("/", json=turn("send money", "m2"), headers=bearer(longer))
-        assert again.json()["result"]["status"]["state"] == "input-required"
+    slow = mock.turn("check the account", "m1")
+    first = asyncio.create_task(mock.post(slow, headers=bearer(token)))
+    await mock.paused.wait()
+    queued = mock.turn("send money", "m2", configuration={"blocking": False})
+    begun = await mock.post(queued, headers=bearer(token))
+    task_id = begun.json()["result"]["id"]
+    mock.pass_time(601)
+    mock.let_go.set()
+    assert (await first).json()["result"]["status"]["state"] == "completed"
+    longer = secret(jwt.encode({"exp": time.time() + 9999}, auth.key, auth.algorithm))
+    get = mock.request("tasks/get", id=task_id)
+    task = (await mock.post(get, headers=bearer(longer))).json()["result"]
+    assert task["status"]["state"] == "auth-required"
+    (part,) = task["status"]["message"]["parts"]
+    assert part["data"] == {"state": "auth_required", "active_flow": None, "slots": {}}
+    again = await mock.say("send money", "m2", headers=bearer(longer))
+    assert again.json()["result"]["status"]["state"] == "input-required"

@@ -1,6 +1,7 @@
 """Profile `a2a`: the letter of the A2A specification and of JSON-RPC, over a real socket."""
 
 import json
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,35 +16,18 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.anyio, pytest.mark.req("HTTP-5a")]
 
 
-def request(method: str, rpc_id: object = "r1", **params: object) -> dict[str, object]:
-    return {"jsonrpc": "2.0", "id": rpc_id, "method": method, "params": params}
-
-
-def turn(
-    text: str,
-    message_id: str,
-    method: str = "message/send",
-    task: str | None = None,
-    **more: object,
-) -> dict[str, object]:
-    message: dict[str, object] = {
-        "messageId": message_id,
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
-    if task is None:
-        message["contextId"] = "c1"
-    else:
-        message["taskId"] = task
-    return request(method, message=message, **more)
+@pytest.fixture
+async def mock(serving: "Serving") -> AsyncGenerator["Mock"]:
+    async with serving(profile=A2A) as mock:
+        yield mock
 
 
 async def task_of(mock: "Mock", body: object) -> types.Task:
-    return types.Task.model_validate((await mock.client.post("/", json=body)).json()["result"])
+    return types.Task.model_validate((await mock.post(body)).json()["result"])
 
 
 async def error_of(mock: "Mock", body: object) -> tuple[int, object]:
-    reply = (await mock.client.post("/", json=body)).json()
+    reply = (await mock.post(body)).json()
     return reply["error"]["code"], reply["id"]
 
 
@@ -54,84 +38,78 @@ def said_in(task: types.Task) -> list[str]:
 
 
 @pytest.mark.req("TURN-2")
-async def test_task_goes_on_under_its_id(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        assert asked.status.state is types.TaskState.input_required
-        done = await task_of(mock, turn("Joe", "m2", task=asked.id))
-        assert (done.id, done.context_id) == (asked.id, "c1")
-        assert done.status.state is types.TaskState.completed
-        assert said_in(done) == ["send money", "To whom?", "Joe"]
-        assert not done.metadata
-        get = request("tasks/get", id=asked.id)
-        assert await task_of(mock, get) == done
-        assert await error_of(mock, turn("more", "m3", task=asked.id)) == (-32602, "r1")
-        assert await error_of(mock, turn("more", "m3", task="nope")) == (-32001, "r1")
+async def test_task_goes_on_under_its_id(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    assert asked.status.state is types.TaskState.input_required
+    done = await task_of(mock, mock.turn("Joe", "m2", task=asked.id))
+    assert (done.id, done.context_id) == (asked.id, "c1")
+    assert done.status.state is types.TaskState.completed
+    assert said_in(done) == ["send money", "To whom?", "Joe"]
+    assert not done.metadata
+    get = mock.request("tasks/get", id=asked.id)
+    assert await task_of(mock, get) == done
+    assert await error_of(mock, mock.turn("more", "m3", task=asked.id)) == (-32602, "r1")
+    assert await error_of(mock, mock.turn("more", "m3", task="nope")) == (-32001, "r1")
 
 
 @pytest.mark.req("TURN-5")
-async def test_repeat_of_a_turn_that_went_on_is_replayed(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        answer = turn("Joe", "m2", task=asked.id)
-        first = await mock.client.post("/", json=answer)
-        again = await mock.client.post("/", json=answer)
-        assert again.content == first.content
-        replay = await task_of(mock, turn("send money", "m1"))
-        assert replay == asked
+async def test_repeat_of_a_turn_that_went_on_is_replayed(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    answer = mock.turn("Joe", "m2", task=asked.id)
+    first = await mock.post(answer)
+    again = await mock.post(answer)
+    assert again.content == first.content
+    replay = await task_of(mock, mock.turn("send money", "m1"))
+    assert replay == asked
 
 
 @pytest.mark.req("TURN-10")
-async def test_task_that_goes_on_can_be_canceled_and_begun_anew(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        canceled = await task_of(mock, request("tasks/cancel", id=asked.id))
-        assert canceled.status.state is types.TaskState.canceled
-        assert await error_of(mock, turn("Joe", "m2", task=asked.id)) == (-32602, "r1")
-        anew = await task_of(mock, turn("send money", "m3"))
-        assert anew.id != asked.id
-        assert anew.status.state is types.TaskState.input_required
+async def test_task_that_goes_on_can_be_canceled_and_begun_anew(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    canceled = await task_of(mock, mock.request("tasks/cancel", id=asked.id))
+    assert canceled.status.state is types.TaskState.canceled
+    assert await error_of(mock, mock.turn("Joe", "m2", task=asked.id)) == (-32602, "r1")
+    anew = await task_of(mock, mock.turn("send money", "m3"))
+    assert anew.id != asked.id
+    assert anew.status.state is types.TaskState.input_required
 
 
 @pytest.mark.req("TURN-10")
-async def test_task_in_flight_takes_no_message_and_can_be_canceled(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        not_blocking = {"blocking": False}
-        away = turn("check the account", "m2", task=asked.id, configuration=not_blocking)
-        begun = await task_of(mock, away)
-        assert (begun.id, begun.status.state) == (asked.id, types.TaskState.working)
-        await mock.paused.wait()
-        assert await error_of(mock, turn("Joe", "m3", task=asked.id)) == (-32004, "r1")
-        canceled = await task_of(mock, request("tasks/cancel", id=asked.id))
-        assert canceled.status.state is types.TaskState.canceled
-        assert said_in(canceled)[:3] == ["send money", "To whom?", "check the account"]
+async def test_task_in_flight_takes_no_message_and_can_be_canceled(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    not_blocking = {"blocking": False}
+    away = mock.turn("check the account", "m2", task=asked.id, configuration=not_blocking)
+    begun = await task_of(mock, away)
+    assert (begun.id, begun.status.state) == (asked.id, types.TaskState.working)
+    await mock.paused.wait()
+    assert await error_of(mock, mock.turn("Joe", "m3", task=asked.id)) == (-32004, "r1")
+    canceled = await task_of(mock, mock.request("tasks/cancel", id=asked.id))
+    assert canceled.status.state is types.TaskState.canceled
+    assert said_in(canceled)[:3] == ["send money", "To whom?", "check the account"]
 
 
 @pytest.mark.req("TURN-2a", "TURN-3")
-async def test_message_without_a_task_begins_one(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        other = await task_of(mock, turn("Joe", "m2"))
-        assert other.id != asked.id
-        assert other.status.state is types.TaskState.completed
-        left = await task_of(mock, request("tasks/get", id=asked.id))
-        assert left.status.state is types.TaskState.input_required
-        assert await error_of(mock, request("tasks/cancel", id=asked.id)) == (-32002, "r1")
+async def test_message_without_a_task_begins_one(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    other = await task_of(mock, mock.turn("Joe", "m2"))
+    assert other.id != asked.id
+    assert other.status.state is types.TaskState.completed
+    left = await task_of(mock, mock.request("tasks/get", id=asked.id))
+    assert left.status.state is types.TaskState.input_required
+    assert await error_of(mock, mock.request("tasks/cancel", id=asked.id)) == (-32002, "r1")
 
 
 @pytest.mark.req("TURN-11")
-async def test_stream_begins_with_the_task(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        first = await mock.client.post("/", json=turn("send money", "m1", "message/stream"))
-        kinds, states = kinds_and_states(first.text)
-        assert kinds == ["task", "status-update", "status-update"]
-        assert states == ["submitted", "working", "input-required"]
-        task_id = json.loads(first.text.split("\r\n")[0].removeprefix("data: "))["result"]["id"]
-        body = turn("Joe", "m2", "message/stream", task=task_id)
-        kinds, states = kinds_and_states((await mock.client.post("/", json=body)).text)
-        assert kinds == ["task", "status-update", "status-update"]
-        assert states == ["working", "working", "completed"]
+async def test_stream_begins_with_the_task(mock: "Mock") -> None:
+    first = await mock.say("send money", "m1", "message/stream")
+    kinds, states = kinds_and_states(first.text)
+    assert kinds == ["task", "status-update", "status-update"]
+    assert states == ["submitted", "working", "input-required"]
+    task_id = json.loads(first.text.split("\r\n")[0].removeprefix("data: "))["result"]["id"]
+    body = mock.turn("Joe", "m2", "message/stream", task=task_id)
+    kinds, states = kinds_and_states((await mock.post(body)).text)
+    assert kinds == ["task", "status-update", "status-update"]
+    assert states == ["working", "working", "completed"]
 
 
 def kinds_and_states(stream: str) -> tuple[list[str], list[str]]:
@@ -142,24 +120,23 @@ def kinds_and_states(stream: str) -> tuple[list[str], list[str]]:
 
 @pytest.mark.req("PUSH-1")
 async def test_push_that_is_off_and_the_card_that_is_missing_have_their_errors(
-    serving: "Serving",
+    mock: "Mock",
 ) -> None:
     push = {"url": "https://hooks.example/"}
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
-        inline = turn("send money", "m2", configuration={"pushNotificationConfig": push})
-        assert await error_of(mock, inline) == (-32003, "r1")
-        methods = {
-            "set": {"taskId": asked.id, "pushNotificationConfig": push},
-            "get": {"id": asked.id},
-            "list": {"id": asked.id},
-            "delete": {"id": asked.id, "pushNotificationConfigId": "x"},
-        }
-        for name, params in methods.items():
-            body = request(f"tasks/pushNotificationConfig/{name}", **params)
-            assert await error_of(mock, body) == (-32003, "r1")
-        card = {"jsonrpc": "2.0", "id": 3, "method": "agent/getAuthenticatedExtendedCard"}
-        assert await error_of(mock, card) == (-32007, 3)
+    asked = await task_of(mock, mock.turn("send money", "m1"))
+    inline = mock.turn("send money", "m2", configuration={"pushNotificationConfig": push})
+    assert await error_of(mock, inline) == (-32003, "r1")
+    methods = {
+        "set": {"taskId": asked.id, "pushNotificationConfig": push},
+        "get": {"id": asked.id},
+        "list": {"id": asked.id},
+        "delete": {"id": asked.id, "pushNotificationConfigId": "x"},
+    }
+    for name, params in methods.items():
+        body = mock.request(f"tasks/pushNotificationConfig/{name}", **params)
+        assert await error_of(mock, body) == (-32003, "r1")
+    card = {"jsonrpc": "2.0", "id": 3, "method": "agent/getAuthenticatedExtendedCard"}
+    assert await error_of(mock, card) == (-32007, 3)
 
 
 @pytest.mark.req("HTTP-5")
@@ -186,12 +163,11 @@ async def test_push_that_is_off_and_the_card_that_is_missing_have_their_errors(
     ],
 )
 async def test_errors_keep_to_json_rpc(
-    serving: "Serving", content: bytes, code: int, rpc_id: object
+    mock: "Mock", content: bytes, code: int, rpc_id: object
 ) -> None:
-    async with serving(profile=A2A) as mock:
-        reply = (await mock.client.post("/", content=content)).json()
-        assert [*reply] == ["error", "id", "jsonrpc"]
-        assert (reply["error"]["code"], reply["id"]) == (code, rpc_id)
+    reply = (await mock.client.post("/", content=content)).json()
+    assert [*reply] == ["error", "id", "jsonrpc"]
+    assert (reply["error"]["code"], reply["id"]) == (code, rpc_id)
 
 
 @pytest.mark.req("HTTP-5")
@@ -203,30 +179,29 @@ async def test_id_that_cannot_be_read_is_null_where_the_body_is_too_long(
         assert (reply.status_code, reply.json()["id"]) == (413, None)
 
 
-async def test_notification_is_heeded_and_not_answered(serving: "Serving") -> None:
-    async with serving(profile=A2A) as mock:
-        asked = await task_of(mock, turn("send money", "m1"))
+async def test_notification_is_heeded_and_not_answered(mock: "Mock") -> None:
+    asked = await task_of(mock, mock.turn("send money", "m1"))
 
-        async def notify(body: dict[str, object]) -> None:
-            reply = await mock.client.post("/", json={k: v for k, v in body.items() if k != "id"})
-            assert (reply.status_code, reply.content) == (204, b"")
-            assert "content-length" not in reply.headers
+    async def notify(body: dict[str, object]) -> None:
+        reply = await mock.post({k: v for k, v in body.items() if k != "id"})
+        assert (reply.status_code, reply.content) == (204, b"")
+        assert "content-length" not in reply.headers
 
-        await notify(request("tasks/get", id="nope"))
-        await notify(request("nope"))
-        await notify(request("tasks/get"))
-        await notify(request("tasks/cancel", id=asked.id))
-        canceled = await task_of(mock, request("tasks/get", id=asked.id))
-        assert canceled.status.state is types.TaskState.canceled
-        for number, method in enumerate(("message/send", "message/stream")):
-            await notify(turn("check the account", f"n{number}", method))
-            await mock.paused.wait()
-            conflict = await mock.client.post("/", json=turn("check the account", f"n{number}"))
-            assert conflict.status_code == 409
-            await notify(turn("check the account", f"n{number}"))
-            mock.let_go.set()
-            done = await task_of(mock, turn("send money", f"after{number}"))
-            assert done.status.state is types.TaskState.input_required
-            await task_of(mock, request("tasks/cancel", id=done.id))
-            mock.paused.clear()
-            mock.let_go.clear()
+    await notify(mock.request("tasks/get", id="nope"))
+    await notify(mock.request("nope"))
+    await notify(mock.request("tasks/get"))
+    await notify(mock.request("tasks/cancel", id=asked.id))
+    canceled = await task_of(mock, mock.request("tasks/get", id=asked.id))
+    assert canceled.status.state is types.TaskState.canceled
+    for number, method in enumerate(("message/send", "message/stream")):
+        await notify(mock.turn("check the account", f"n{number}", method))
+        await mock.paused.wait()
+        conflict = await mock.say("check the account", f"n{number}")
+        assert conflict.status_code == 409
+        await notify(mock.turn("check the account", f"n{number}"))
+        mock.let_go.set()
+        done = await task_of(mock, mock.turn("send money", f"after{number}"))
+        assert done.status.state is types.TaskState.input_required
+        await task_of(mock, mock.request("tasks/cancel", id=done.id))
+        mock.paused.clear()
+        mock.let_go.clear()

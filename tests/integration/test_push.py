@@ -59,12 +59,8 @@ def turn(
     method: str = "message/send",
     blocking: bool = True,
 ) -> dict[str, object]:
-    message = {
-        "messageId": message_id,
-        "contextId": context,
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
+    parts = [{"kind": "text", "text": text}]
+    message = {"messageId": message_id, "contextId": context, "role": "user", "parts": parts}
     configuration: dict[str, object] = {"blocking": blocking}
     if push is not None:
         configuration["pushNotificationConfig"] = push

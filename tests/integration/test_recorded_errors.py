@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import pydantic
 import pytest
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Serving
+    from tests.integration.conftest import Mock
 
 
 pytestmark = pytest.mark.anyio
@@ -74,34 +73,36 @@ def _request(name: str, written: str) -> bytes:
 
 
 @pytest.mark.req("HTTP-5", "HTTP-5a")
-async def test_errors_are_those_of_the_recorded_server(shared: Path, serving: "Serving") -> None:
+async def test_errors_are_those_of_the_recorded_server(shared: Path, mock: "Mock") -> None:
     exchanges = recorded_errors((shared / "wire" / "sdk0326_v03.txt").read_text())
     assert len(exchanges) > 40
     differing: dict[str, tuple[str, str]] = {}
-    async with serving() as mock:
-        names = await _tasks_of_the_recording(mock.client)
-        for exchange in exchanges:
-            if exchange.name in NOT_COMPARED:
-                continue
-            body = exchange.request
-            expected = DECISIONS.get(exchange.name, exchange.reply)
-            for placeholder, identity in names.items():
-                body = body.replace(placeholder.encode(), identity.encode())
-                expected = expected.replace(placeholder, identity)
-            headers = {"content-type": "application/json"}
-            response = await mock.client.post("/", content=body, headers=headers)
-            assert response.status_code == 200
-            if _normal(response.text) != _normal(expected):
-                differing[exchange.name] = (_normal(response.text), _normal(expected))
+    names = await _tasks_of_the_recording(mock)
+    for exchange in exchanges:
+        if exchange.name in NOT_COMPARED:
+            continue
+        body = exchange.request
+        expected = DECISIONS.get(exchange.name, exchange.reply)
+        for placeholder, identity in names.items():
+            body = body.replace(placeholder.encode(), identity.encode())
+            expected = expected.replace(placeholder, identity)
+        headers = {"content-type": "application/json"}
+        response = await mock.client.post("/", content=body, headers=headers)
+        assert response.status_code == 200
+        if _normal(response.text) != _normal(expected):
+            differing[exchange.name] = (_normal(response.text), _normal(expected))
     assert not differing
 
 
-async def _tasks_of_the_recording(client: httpx.AsyncClient) -> dict[str, str]:
+async def _tasks_of_the_recording(mock: "Mock") -> dict[str, str]:
     """Tasks in the state in which the recorded ones were, by their placeholders."""
-    completed = await _say(client, "send money SLOTS", {"slots": {"recipient": "Joe"}})
-    canceled = await _say(client, "send money", {})
-    await _call(client, "tasks/cancel", {"id": canceled["id"]})
-    waiting = await _say(client, "send money", {})
+    metadata = {"slots": {"recipient": "Joe"}}
+    completed = await mock.send(
+        "send money SLOTS", "m", context=None, fields={"metadata": metadata}
+    )
+    canceled = await mock.send("send money", "m", context=None)
+    await mock.call("tasks/cancel", id=canceled["id"])
+    waiting = await mock.send("send money", "m", context=None)
     return {
         "<uuid0>": completed["contextId"],
         "<uuid1>": completed["id"],
@@ -111,21 +112,6 @@ async def _tasks_of_the_recording(client: httpx.AsyncClient) -> dict[str, str]:
         "<uuid11>": canceled["id"],
         "<host>": "127.0.0.1",
     }
-
-
-async def _say(client: httpx.AsyncClient, text: str, metadata: object) -> dict[str, str]:
-    message = {
-        "messageId": "m",
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-        "metadata": metadata,
-    }
-    return await _call(client, "message/send", {"message": message})
-
-
-async def _call(client: httpx.AsyncClient, method: str, params: object) -> dict[str, str]:
-    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return (await client.post("/", json=request)).json()["result"]
 
 
 def _normal(reply: str) -> str:

@@ -13,25 +13,17 @@ import httpx
 import pytest
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import RunMock
+    from tests.integration.conftest import Command, RunMock
 
 
 pytestmark = pytest.mark.timeout(110)
-
-
-CHECK = {
-    "messageId": "s1",
-    "role": "user",
-    "parts": [{"kind": "text", "text": "check the account"}],
-}
-STREAMED = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {"message": CHECK}}
 
 
 @dataclass
 class Watched:
     """A mock that watches its project, and its log as it is written."""
 
-    client: httpx.Client
+    mock: "Command"
     folder: Path
     lines: Iterator[str]
     seen: list[str] = field(default_factory=list[str])
@@ -58,22 +50,14 @@ class Watched:
 
     def say(self, text: str, context: str = "c1") -> dict[str, Any]:
         self.count += 1
-        message = {
-            "messageId": f"m{self.count}",
-            "contextId": context,
-            "role": "user",
-            "parts": [{"kind": "text", "text": text}],
-        }
-        params = {"message": message}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
-        return self.client.post("/", json=body).json()["result"]["status"]
+        return self.mock.send(text, f"m{self.count}", context=context)["status"]
 
     def answer(self, text: str, context: str = "c1") -> str:
         parts = self.say(text, context)["message"]["parts"]
         return "".join(part["text"] for part in parts if part["kind"] == "text")
 
     def skills(self) -> list[str]:
-        card = self.client.get("/.well-known/agent-card.json").json()
+        card = self.mock.client.get("/.well-known/agent-card.json").json()
         return [skill["id"] for skill in card["skills"] if "flow" in skill["tags"]]
 
 
@@ -82,7 +66,7 @@ def watched(run_mock: "RunMock", project: Path) -> Callable[..., AbstractContext
     @contextmanager
     def start(*flags: str) -> Generator[Watched]:
         with run_mock(project, "--watch", *flags) as mock:
-            yield Watched(mock.client, project, mock.log)
+            yield Watched(mock, project, mock.log)
 
     return start
 
@@ -245,7 +229,8 @@ def test_what_acts_and_understands_waits_for_a_restart(
 @pytest.mark.req("RELOAD-1")
 def test_running_turn_keeps_its_version(watched: Watch) -> None:
     with watched() as mock:
-        with mock.client.stream("POST", "/", json=STREAMED) as running:
+        body = mock.mock.turn("check the account", "s1", "message/stream", context=None)
+        with mock.mock.client.stream("POST", "/", json=body) as running:
             mock.edit("domain.yml", "All is well.", "All is better.")
             mock.hears("a2a_mock.reload.done")
             told = running.read().decode()
@@ -270,12 +255,16 @@ async def test_edits_under_load_lose_nothing(run_mock: "RunMock", project: Path)
     with run_mock(project, "--watch") as mock:
         async with httpx.AsyncClient(base_url=mock.url, timeout=60) as client:
 
+            async def state_of(text: str, message_id: str, context: str) -> str:
+                body = mock.turn(text, message_id, context=context)
+                return (await client.post("/", json=body)).json()["result"]["status"]["state"]
+
             async def talk(number: int) -> None:
                 for turn in count():
                     if turn % 2 == 0 and is_done.is_set():
                         return
                     text = ("send money", "Joe")[turn % 2]
-                    state = await _state_of(client, f"c{number}", f"m{turn}", text)
+                    state = await state_of(text, f"m{turn}", f"c{number}")
                     assert state in {"input-required", "completed", "rejected"}
                     has_talked[number].set()
 
@@ -292,15 +281,7 @@ async def test_edits_under_load_lose_nothing(run_mock: "RunMock", project: Path)
                         talked.clear()
                         await talked.wait()
                 is_done.set()
-            assert await _state_of(client, "last", "m", "send money") == "input-required"
-            assert await _state_of(client, "last", "n", "Joe") == "completed"
+            assert await state_of("send money", "m", "last") == "input-required"
+            assert await state_of("Joe", "n", "last") == "completed"
     assert any(re.search(r"data/flows\.yml:7: .*colect", line) for line in log)
     assert not any("execute.error" in line for line in log)
-
-
-async def _state_of(client: httpx.AsyncClient, context: str, message_id: str, text: str) -> str:
-    parts = [{"kind": "text", "text": text}]
-    message = {"messageId": message_id, "contextId": context, "role": "user", "parts": parts}
-    params = {"message": message}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
-    return (await client.post("/", json=body)).json()["result"]["status"]["state"]

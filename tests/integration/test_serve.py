@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 if TYPE_CHECKING:
@@ -18,20 +17,6 @@ if TYPE_CHECKING:
 def serve(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     line = [sys.executable, "-m", "mock_server", "serve", *map(str, arguments)]
     return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-
-
-def call(method: str, text: str) -> dict[str, object]:
-    message = {
-        "messageId": text,
-        "contextId": "c1",
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
-
-
-def send(client: httpx.Client, text: str) -> dict[str, object]:
-    return client.post("/", json=call("message/send", text)).json()["result"]
 
 
 def test_ready_line_says_where_and_what(run_mock: "RunMock", project: Path) -> None:
@@ -79,7 +64,7 @@ def test_seed_makes_the_same_ids(run_mock: "RunMock", project: Path) -> None:
     ids: list[object] = []
     for _ in range(2):
         with run_mock(project, "--seed", "7") as mock:
-            ids.append(send(mock.client, "send money")["id"])
+            ids.append(mock.send("send money")["id"])
     assert ids[0] == ids[1]
 
 
@@ -136,7 +121,7 @@ def test_relax_is_loud(run_mock: "RunMock", project: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_lets_running_turns_end(run_mock: "RunMock", project: Path, number: int) -> None:
     with run_mock(project) as mock:
-        body = call("message/stream", "check the account")
+        body = mock.turn("check the account", method="message/stream")
         with mock.client.stream("POST", "/", json=body) as response:
             mock.process.send_signal(number)
             stream = response.read().decode()
@@ -148,5 +133,5 @@ def test_signal_lets_running_turns_end(run_mock: "RunMock", project: Path, numbe
 
 def test_signal_ends_an_idle_server_at_once(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project) as mock:
-        send(mock.client, "send money")
+        mock.send("send money")
         assert mock.stop() == (0, "")

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 if TYPE_CHECKING:
     from tests.conftest import Secret
-    from tests.integration.conftest import RunMock
+    from tests.integration.conftest import Command, RunMock
 
 
 CARD = ".well-known/agent-card.json"
@@ -43,15 +43,9 @@ def serve(*arguments: str | Path) -> list[str]:
     return ended.stderr.splitlines()
 
 
-def say(client: httpx.Client, text: str, message_id: str) -> types.Task:
-    message = {
-        "messageId": message_id,
-        "contextId": "c1",
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
-    body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
-    return types.Task.model_validate(client.post("/", json=body).json()["result"])
+def say(mock: "Command", text: str, client: httpx.Client | None = None) -> types.Task:
+    reply = (client or mock.client).post("/", json=mock.turn(text)).json()
+    return types.Task.model_validate(reply["result"])
 
 
 def configure(project: Path, *lines: str) -> None:
@@ -104,7 +98,7 @@ def test_certificate_makes_https(
         trust = ssl.create_default_context(cafile=certificate / "cert.pem")
         with httpx.Client(base_url=mock.url, verify=trust) as client:
             assert client.get(CARD).json()["url"] == mock.url
-            assert say(client, "send money", "m1").id
+            assert say(mock, "send money", client).id
         with pytest.raises(httpx.ConnectError):
             mock.client.get("status")
         with pytest.raises(httpx.RemoteProtocolError):
@@ -153,7 +147,7 @@ def test_project_with_auth_asks_for_the_token_that_its_card_names(
             scheme = card.security_schemes["bearer"].root
             assert isinstance(scheme, types.HTTPAuthSecurityScheme)
             assert (scheme.scheme, scheme.bearer_format) == ("bearer", "JWT")
-            assert say(client, "send money", "m1").id
+            assert say(mock, "send money", client).id
         refused = mock.client.post("/", json={}, headers={"authorization": f"Bearer {late}"})
         assert refused.status_code == 401
         _, log = mock.stop()
@@ -234,7 +228,7 @@ def test_until_the_model_is_loaded_a_placeholder_answers(
         assert (card["description"], card["url"]) == ("A small bank", mock.url)
         status = mock.client.get("status").json()
         assert status == {"model_file": None, "model_id": None, "num_active_training_jobs": 0}
-        refused = say(mock.client, "send money", "m1")
+        refused = say(mock, "send money")
         assert refused.status.state is types.TaskState.failed
         assert "Agent is not ready to handle messages." in refused.model_dump_json()
         code, log = mock.stop()
@@ -258,7 +252,7 @@ def test_model_that_is_loaded_replaces_the_placeholder(
         card = mock.client.get(CARD).json()
         assert card["version"] == ("7" if is_written else "1.0.0")
         assert bool(card["skills"]) is not is_written
-        assert say(mock.client, "send money", "m1").status.state is types.TaskState.input_required
+        assert say(mock, "send money").status.state is types.TaskState.input_required
 
 
 @pytest.mark.req("CARD-7")
@@ -298,7 +292,7 @@ def test_token_of_rasa_guards_status_and_model_alone(
             == 401
         )
         assert mock.client.get(CARD).status_code == 200
-        assert say(mock.client, "send money", "m1").id
+        assert say(mock, "send money").id
         put = mock.client.put("model", params={"token": token}, json={"model_file": str(project)})
         assert put.status_code == 204
         code, log = mock.stop()
@@ -329,7 +323,7 @@ def test_model_that_is_put_shows_in_the_status_only(
             assert status["model_file"] == shown
             assert status["model_id"] != start["model_id"]
             assert mock.client.get(CARD).content == card
-        asked = say(mock.client, "send money", "m1")
+        asked = say(mock, "send money")
         assert "To whom?" in asked.model_dump_json()
 
 

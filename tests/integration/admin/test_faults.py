@@ -16,7 +16,7 @@ from mock_server.faults.effects import KINDS
 from mock_server.faults.fault import Fault, read_fault
 
 if TYPE_CHECKING:
-    from tests.integration.admin.conftest import Mock, Serving
+    from tests.integration.conftest import Mock, Serving
 
 
 pytestmark = pytest.mark.anyio
@@ -24,22 +24,9 @@ pytestmark = pytest.mark.anyio
 CHUNKS = ["Your ", "fee ", "is ", "2 %."]
 
 
-def turn(
-    text: str, message_id: str = "m1", method: str = "message/send", **configuration: Json
-) -> dict[str, Json]:
-    message: dict[str, Json] = {
-        "messageId": message_id,
-        "contextId": "c1",
-        "role": "user",
-        "parts": [{"kind": "text", "text": text}],
-    }
-    params: dict[str, Json] = {"message": message, "configuration": configuration}
-    return {"jsonrpc": "2.0", "id": "r1", "method": method, "params": params}
-
-
-async def say(mock: "Mock", text: str, message_id: str) -> dict[str, str]:
+async def outcome(mock: "Mock", text: str, message_id: str = "m1") -> dict[str, str]:
     """The outcome of a turn: its state, its context and its words."""
-    result = (await mock.client.post("/", json=turn(text, message_id))).json()["result"]
+    result = await mock.send(text, message_id)
     parts = result["status"].get("message", {"parts": []})["parts"]
     words = "".join(part.get("text", "") for part in parts)
     return {"state": result["status"]["state"], "context": result["contextId"], "words": words}
@@ -47,7 +34,7 @@ async def say(mock: "Mock", text: str, message_id: str) -> dict[str, str]:
 
 async def spoken(mock: "Mock", message_id: str = "s1") -> list[str]:
     """What a stream says, event by event: a chunk's text or a state, `!` if it is final."""
-    body = turn("explain the fees", message_id, "message/stream")
+    body = mock.turn("explain the fees", message_id, "message/stream")
     said: list[str] = []
     async with mock.client.stream("POST", "/", json=body) as response:
         assert response.status_code == 200
@@ -89,44 +76,41 @@ async def raw(mock: "Mock", message: Mapping[str, Json]) -> bytes:
     return await asyncio.to_thread(exchange, mock.port, json.dumps(message).encode())
 
 
-async def test_nothing_is_changed_while_nothing_is_armed(serving: "Serving") -> None:
-    async with serving() as mock:
-        assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
-        assert (await say(mock, "send money", "m1"))["words"] == "To whom?"
-        assert mock.slept == []
+async def test_nothing_is_changed_while_nothing_is_armed(mock: "Mock") -> None:
+    assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
+    assert (await outcome(mock, "send money"))["words"] == "To whom?"
+    assert mock.slept == []
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_http_status_comes_instead_of_the_turn(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "http_status", "status": 503}, "count": 1})
-        refused = await mock.client.post("/", json=turn("send money"))
-        assert refused.status_code == 503
-        assert refused.json() == {
-            "error": {"code": -32603, "message": "Service Unavailable"},
-            "id": "r1",
-            "jsonrpc": "2.0",
-        }
-        assert (await mock.admin("contexts")).json()["total"] == 0
-        assert (await say(mock, "send money", "m1"))["state"] == "input-required"
+async def test_http_status_comes_instead_of_the_turn(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "http_status", "status": 503}, "count": 1})
+    refused = await mock.say("send money")
+    assert refused.status_code == 503
+    assert refused.json() == {
+        "error": {"code": -32603, "message": "Service Unavailable"},
+        "id": "r1",
+        "jsonrpc": "2.0",
+    }
+    assert (await mock.admin("contexts")).json()["total"] == 0
+    assert (await outcome(mock, "send money"))["state"] == "input-required"
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_http_status_after_the_turn_loses_its_answer_only(serving: "Serving") -> None:
-    async with serving() as mock:
-        effect: Json = {
-            "kind": "http_status",
-            "status": 502,
-            "when": "after",
-            "body": "bad gateway",
-        }
-        await mock.arm({"effect": effect, "count": 1})
-        lost = await mock.client.post("/", json=turn("send money"))
-        assert (lost.status_code, lost.text) == (502, "bad gateway")
-        (received,) = (await mock.admin("requests")).json()["requests"]
-        assert (received["status"], received["state"]) == (502, "input_required")
-        repeated = (await mock.client.post("/", json=turn("send money"))).json()["result"]
-        assert repeated["id"] == received["task"]
+async def test_http_status_after_the_turn_loses_its_answer_only(mock: "Mock") -> None:
+    effect: Json = {
+        "kind": "http_status",
+        "status": 502,
+        "when": "after",
+        "body": "bad gateway",
+    }
+    await mock.arm({"effect": effect, "count": 1})
+    lost = await mock.say("send money")
+    assert (lost.status_code, lost.text) == (502, "bad gateway")
+    (received,) = (await mock.admin("requests")).json()["requests"]
+    assert (received["status"], received["state"]) == (502, "input_required")
+    repeated = await mock.send("send money")
+    assert repeated["id"] == received["task"]
 
 
 @pytest.mark.req("ADMIN-1")
@@ -139,143 +123,128 @@ async def test_http_status_after_the_turn_loses_its_answer_only(serving: "Servin
     ],
 )
 async def test_status_of_the_server_itself_looks_as_its_own(
-    serving: "Serving", status: int, header: tuple[str, str], error: dict[str, int]
+    mock: "Mock", status: int, header: tuple[str, str], error: dict[str, int]
 ) -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "http_status", "status": status}})
-        refused = await mock.client.post("/", json=turn("send money"))
-        assert refused.status_code == status
-        assert refused.headers[header[0]] == header[1]
-        assert refused.json()["error"]["code"] == error["code"]
+    await mock.arm({"effect": {"kind": "http_status", "status": status}})
+    refused = await mock.say("send money")
+    assert refused.status_code == status
+    assert refused.headers[header[0]] == header[1]
+    assert refused.json()["error"]["code"] == error["code"]
 
 
 @pytest.mark.parametrize(
     ("status", "text"), [(500, "Internal Server Error"), (599, "Status 599"), (204, "")]
 )
-async def test_status_elsewhere_has_a_plain_body(
-    serving: "Serving", status: int, text: str
-) -> None:
-    async with serving() as mock:
-        await mock.arm(
-            {"match": {"path": "/status"}, "effect": {"kind": "http_status", "status": status}}
-        )
-        refused = await mock.client.get("/status")
-        assert (refused.status_code, refused.text) == (status, text)
-        assert (await mock.client.get("/.well-known/agent-card.json")).status_code == 200
+async def test_status_elsewhere_has_a_plain_body(mock: "Mock", status: int, text: str) -> None:
+    await mock.arm(
+        {"match": {"path": "/status"}, "effect": {"kind": "http_status", "status": status}}
+    )
+    refused = await mock.client.get("/status")
+    assert (refused.status_code, refused.text) == (status, text)
+    assert (await mock.client.get("/.well-known/agent-card.json")).status_code == 200
 
 
-async def test_status_for_a_body_that_is_no_json_has_no_id(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "http_status", "status": 500}})
-        refused = await mock.client.post("/", content=b"{")
-        assert "id" not in refused.json()
+async def test_status_for_a_body_that_is_no_json_has_no_id(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "http_status", "status": 500}})
+    refused = await mock.client.post("/", content=b"{")
+    assert "id" not in refused.json()
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_rate_limit_says_when_to_come_back(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "rate_limited", "retry_after_seconds": 7}, "count": 1})
-        limited = await mock.client.post("/", json=turn("send money"))
-        assert (limited.status_code, limited.headers["retry-after"]) == (429, "7")
-        assert limited.json()["error"]["message"] == "Too Many Requests"
-        assert (await mock.client.post("/", json=turn("send money"))).status_code == 200
+async def test_rate_limit_says_when_to_come_back(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "rate_limited", "retry_after_seconds": 7}, "count": 1})
+    limited = await mock.say("send money")
+    assert (limited.status_code, limited.headers["retry-after"]) == (429, "7")
+    assert limited.json()["error"]["message"] == "Too Many Requests"
+    assert (await mock.say("send money")).status_code == 200
 
 
 @pytest.mark.req("ADMIN-1")
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_delay_is_fixed_or_random(serving: "Serving", when: str) -> None:
-    async with serving() as mock:
-        effect: dict[str, Json] = {"kind": "delay", "seconds": 2, "when": when}
-        await mock.arm({"effect": effect}, {"effect": {**effect, "jitter_seconds": 3}})
-        assert (await say(mock, "send money", "m1"))["words"] == "To whom?"
-        fixed, random = mock.slept
-        assert fixed == 2
-        assert 2 < random < 5
+async def test_delay_is_fixed_or_random(mock: "Mock", when: str) -> None:
+    effect: dict[str, Json] = {"kind": "delay", "seconds": 2, "when": when}
+    await mock.arm({"effect": effect}, {"effect": {**effect, "jitter_seconds": 3}})
+    assert (await outcome(mock, "send money"))["words"] == "To whom?"
+    fixed, random = mock.slept
+    assert fixed == 2
+    assert 2 < random < 5
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_before_the_turn(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "connection_reset"})
-        with pytest.raises(ConnectionResetError) as broken:
-            await raw(mock, turn("send money"))
-        assert broken.value.args == (b"",)
-        assert (await mock.admin("contexts")).json()["total"] == 0
-        (received,) = (await mock.admin("requests")).json()["requests"]
-        assert (received["status"], received["faults"]) == (None, ["fault-1"])
+async def test_connection_is_reset_before_the_turn(mock: "Mock") -> None:
+    await mock.arm({"effect": "connection_reset"})
+    with pytest.raises(ConnectionResetError) as broken:
+        await raw(mock, mock.turn("send money"))
+    assert broken.value.args == (b"",)
+    assert (await mock.admin("contexts")).json()["total"] == 0
+    (received,) = (await mock.admin("requests")).json()["requests"]
+    assert (received["status"], received["faults"]) == (None, ["fault-1"])
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_after_the_turn(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "connection_reset", "when": "after"}})
-        with pytest.raises(ConnectionResetError) as broken:
-            await raw(mock, turn("send money"))
-        assert broken.value.args == (b"",)
-        (context,) = (await mock.admin("contexts")).json()["contexts"]
-        assert context["state"] == "input_required"
+async def test_connection_is_reset_after_the_turn(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "connection_reset", "when": "after"}})
+    with pytest.raises(ConnectionResetError) as broken:
+        await raw(mock, mock.turn("send money"))
+    assert broken.value.args == (b"",)
+    (context,) = (await mock.admin("contexts")).json()["contexts"]
+    assert context["state"] == "input_required"
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_in_the_midst_of_an_answer(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
-        with pytest.raises(ConnectionResetError) as broken:
-            await raw(mock, turn("send money"))
-        head, _, body = broken.value.args[0].partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200")
-        declared = int(head.lower().partition(b"content-length: ")[2].split()[0])
-        assert len(body) == declared // 2
+async def test_connection_is_reset_in_the_midst_of_an_answer(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
+    with pytest.raises(ConnectionResetError) as broken:
+        await raw(mock, mock.turn("send money"))
+    head, _, body = broken.value.args[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200")
+    declared = int(head.lower().partition(b"content-length: ")[2].split()[0])
+    assert len(body) == declared // 2
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_connection_is_reset_in_the_midst_of_a_stream(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
-        with pytest.raises(ConnectionResetError) as broken:
-            await raw(mock, turn("explain the fees", method="message/stream"))
-        assert broken.value.args[0].count(b"data: ") == 1
+async def test_connection_is_reset_in_the_midst_of_a_stream(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "connection_reset", "when": "during"}})
+    with pytest.raises(ConnectionResetError) as broken:
+        await raw(mock, mock.turn("explain the fees", method="message/stream"))
+    assert broken.value.args[0].count(b"data: ") == 1
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_body_dribbles(serving: "Serving") -> None:
-    async with serving() as mock:
-        effect: Json = {"kind": "slow_dribble", "size_bytes": 100, "pause_seconds": 0.5}
-        await mock.arm({"effect": effect})
-        response = await mock.client.post("/", json=turn("send money"))
-        assert response.json()["result"]["status"]["state"] == "input-required"
-        pieces = -(-len(response.content) // 100)
-        assert mock.slept == [0.5] * (pieces - 1)
+async def test_body_dribbles(mock: "Mock") -> None:
+    effect: Json = {"kind": "slow_dribble", "size_bytes": 100, "pause_seconds": 0.5}
+    await mock.arm({"effect": effect})
+    response = await mock.say("send money")
+    assert response.json()["result"]["status"]["state"] == "input-required"
+    pieces = -(-len(response.content) // 100)
+    assert mock.slept == [0.5] * (pieces - 1)
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_dribbles_whole(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "slow_dribble", "size_bytes": 10}})
-        assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
-        assert mock.slept
+async def test_stream_dribbles_whole(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "slow_dribble", "size_bytes": 10}})
+    assert await spoken(mock) == ["working", *CHUNKS, "completed!"]
+    assert mock.slept
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_is_cut_without_the_last_chunk(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "truncated_stream", "after_events": 2}})
-        with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
-            await spoken(mock)
-        received = await raw(mock, turn("explain the fees", "m2", "message/stream"))
-        assert received.count(b"data: ") == 3
-        assert not received.endswith(b"0\r\n\r\n")
+async def test_stream_is_cut_without_the_last_chunk(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "truncated_stream", "after_events": 2}})
+    with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
+        await spoken(mock)
+    received = await raw(mock, mock.turn("explain the fees", "m2", "message/stream"))
+    assert received.count(b"data: ") == 3
+    assert not received.endswith(b"0\r\n\r\n")
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_stream_is_truncated_and_ended_cleanly(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "truncated_stream", "ending": "clean"}})
-        received = await raw(mock, turn("explain the fees", "m2", "message/stream"))
-        assert received.count(b"data: ") == 2
-        assert received.endswith(b"0\r\n\r\n")
-        with pytest.raises(json.JSONDecodeError):
-            await spoken(mock)
+async def test_stream_is_truncated_and_ended_cleanly(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "truncated_stream", "ending": "clean"}})
+    received = await raw(mock, mock.turn("explain the fees", "m2", "message/stream"))
+    assert received.count(b"data: ") == 2
+    assert received.endswith(b"0\r\n\r\n")
+    with pytest.raises(json.JSONDecodeError):
+        await spoken(mock)
 
 
 @pytest.mark.req("ADMIN-1")
@@ -290,116 +259,97 @@ async def test_stream_is_truncated_and_ended_cleanly(serving: "Serving") -> None
         ("reordered_events", ["Your ", "working", "is ", "fee ", "completed!", "2 %."]),
     ],
 )
-async def test_events_of_a_stream_go_wrong(
-    serving: "Serving", effect: str, said: list[str]
-) -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": effect})
-        assert await spoken(mock) == said
+async def test_events_of_a_stream_go_wrong(mock: "Mock", effect: str, said: list[str]) -> None:
+    await mock.arm({"effect": effect})
+    assert await spoken(mock) == said
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_json_is_malformed(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "malformed_json"})
-        response = await mock.client.post("/", json=turn("send money"))
-        assert response.status_code == 200
-        assert response.text.startswith('{"id":"r1"')
-        with pytest.raises(json.JSONDecodeError):
-            response.json()
-        with pytest.raises(json.JSONDecodeError):
-            await spoken(mock)
+async def test_json_is_malformed(mock: "Mock") -> None:
+    await mock.arm({"effect": "malformed_json"})
+    response = await mock.say("send money")
+    assert response.status_code == 200
+    assert response.text.startswith('{"id":"r1"')
+    with pytest.raises(json.JSONDecodeError):
+        response.json()
+    with pytest.raises(json.JSONDecodeError):
+        await spoken(mock)
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_answer_has_another_id_and_context(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "wrong_id"}, {"effect": "wrong_context_id"})
-        answer = (await mock.client.post("/", json=turn("send money"))).json()
-        assert answer["id"] == "wrong-id"
-        assert answer["result"]["contextId"] == "wrong-context"
-        assert answer["result"]["history"][0]["contextId"] == "wrong-context"
-        (context,) = (await mock.admin("contexts")).json()["contexts"]
-        assert context["context"] == "c1"
+async def test_answer_has_another_id_and_context(mock: "Mock") -> None:
+    await mock.arm({"effect": "wrong_id"}, {"effect": "wrong_context_id"})
+    answer = (await mock.say("send money")).json()
+    assert answer["id"] == "wrong-id"
+    assert answer["result"]["contextId"] == "wrong-context"
+    assert answer["result"]["history"][0]["contextId"] == "wrong-context"
+    (context,) = (await mock.admin("contexts")).json()["contexts"]
+    assert context["context"] == "c1"
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_content_type_lies(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "wrong_content_type"})
-        answer = await mock.client.post("/", json=turn("send money"))
-        assert answer.headers.get_list("content-type") == ["text/html"]
-        stream = await mock.client.post("/", json=turn("explain the fees", "m2", "message/stream"))
-        assert stream.headers.get_list("content-type") == ["text/html"]
-        assert stream.text.startswith("data: ")
+async def test_content_type_lies(mock: "Mock") -> None:
+    await mock.arm({"effect": "wrong_content_type"})
+    answer = await mock.say("send money")
+    assert answer.headers.get_list("content-type") == ["text/html"]
+    stream = await mock.say("explain the fees", "m2", "message/stream")
+    assert stream.headers.get_list("content-type") == ["text/html"]
+    assert stream.text.startswith("data: ")
 
 
 @pytest.mark.req("ADMIN-1", "STATE-1")
 @pytest.mark.parametrize(
     "state", ["auth_required", "failed", "rejected", "canceled", "completed", "working"]
 )
-async def test_turn_ends_in_a_forced_state(serving: "Serving", state: str) -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "task_state", "state": state}, "count": 1})
-        answer = (await mock.client.post("/", json=turn("send money"))).json()["result"]
-        spelt = state.replace("_", "-")
-        assert answer["status"]["state"] == spelt
-        *_, data = answer["status"]["message"]["parts"]
-        assert data["data"]["state"] == state
-        get: Json = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tasks/get",
-            "params": {"id": answer["id"]},
-        }
-        again = (await mock.client.post("/", json=get)).json()["result"]
-        assert again["status"]["state"] == spelt
-        assert (await say(mock, "Joe", "m2"))["words"] == "Sent to Joe."
+async def test_turn_ends_in_a_forced_state(mock: "Mock", state: str) -> None:
+    await mock.arm({"effect": {"kind": "task_state", "state": state}, "count": 1})
+    answer = await mock.send("send money")
+    spelt = state.replace("_", "-")
+    assert answer["status"]["state"] == spelt
+    *_, data = answer["status"]["message"]["parts"]
+    assert data["data"]["state"] == state
+    again = (await mock.call("tasks/get", id=answer["id"]))["result"]
+    assert again["status"]["state"] == spelt
+    assert (await outcome(mock, "Joe", "m2"))["words"] == "Sent to Joe."
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_task_stays_working_until_it_is_cancelled(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "stuck_working", "count": 1})
-        begun = (await mock.client.post("/", json=turn("send money", blocking=False))).json()
-        waiting = asyncio.create_task(mock.client.post("/", json=turn("send money", "m2")))
-        named: Json = {"id": begun["result"]["id"]}
-        get: Json = {"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": named}
-        seen = (await mock.client.post("/", json=get)).json()["result"]
-        assert seen["status"]["state"] == "working"
-        assert not waiting.done()
-        cancel: Json = {"jsonrpc": "2.0", "id": 1, "method": "tasks/cancel", "params": named}
-        canceled = (await mock.client.post("/", json=cancel)).json()["result"]
-        assert canceled["status"]["state"] == "canceled"
-        assert (await waiting).json()["result"]["status"]["state"] == "input-required"
+async def test_task_stays_working_until_it_is_cancelled(mock: "Mock") -> None:
+    await mock.arm({"effect": "stuck_working", "count": 1})
+    begun = await mock.send("send money", configuration={"blocking": False})
+    waiting = asyncio.create_task(mock.say("send money", "m2"))
+    seen = (await mock.call("tasks/get", id=begun["id"]))["result"]
+    assert seen["status"]["state"] == "working"
+    assert not waiting.done()
+    canceled = (await mock.call("tasks/cancel", id=begun["id"]))["result"]
+    assert canceled["status"]["state"] == "canceled"
+    assert (await waiting).json()["result"]["status"]["state"] == "input-required"
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_context_is_forgotten(serving: "Serving") -> None:
-    async with serving() as mock:
-        assert (await say(mock, "send money", "m1"))["words"] == "To whom?"
-        await mock.arm({"effect": "context_evicted", "count": 1})
-        forgotten = await say(mock, "Joe", "m2")
-        assert forgotten["state"] == "rejected"
-        assert (await mock.admin("contexts/c1")).json()["stack"] == []
+async def test_context_is_forgotten(mock: "Mock") -> None:
+    assert (await outcome(mock, "send money"))["words"] == "To whom?"
+    await mock.arm({"effect": "context_evicted", "count": 1})
+    forgotten = await outcome(mock, "Joe", "m2")
+    assert forgotten["state"] == "rejected"
+    assert (await mock.admin("contexts/c1")).json()["stack"] == []
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_card_lies(serving: "Serving") -> None:
-    async with serving() as mock:
-        merge: Json = {
-            "capabilities": {"streaming": False},
-            "url": "http://127.0.0.1:1/",
-            "skills": None,
-        }
-        await mock.arm({"effect": {"kind": "lying_card", "merge": merge}})
-        for path in ("/.well-known/agent-card.json", "/.well-known/agent.json"):
-            card = (await mock.client.get(path)).json()
-            assert card["capabilities"] == {"pushNotifications": False, "streaming": False}
-            assert (card["url"], card["description"]) == ("http://127.0.0.1:1/", "A small bank")
-            assert "skills" not in card
-        head = await mock.client.head("/.well-known/agent-card.json")
-        assert head.status_code == 200
+async def test_card_lies(mock: "Mock") -> None:
+    merge: Json = {
+        "capabilities": {"streaming": False},
+        "url": "http://127.0.0.1:1/",
+        "skills": None,
+    }
+    await mock.arm({"effect": {"kind": "lying_card", "merge": merge}})
+    for path in ("/.well-known/agent-card.json", "/.well-known/agent.json"):
+        card = (await mock.client.get(path)).json()
+        assert card["capabilities"] == {"pushNotifications": False, "streaming": False}
+        assert (card["url"], card["description"]) == ("http://127.0.0.1:1/", "A small bank")
+        assert "skills" not in card
+    head = await mock.client.head("/.well-known/agent-card.json")
+    assert head.status_code == 200
 
 
 @pytest.mark.req("ADMIN-1")
@@ -415,11 +365,11 @@ async def test_matcher_probability_and_count_decide_who_is_hit(serving: "Serving
                 }
             )
             mock.let_go.set()
-            other = await mock.client.post("/", json=turn("check the account"))
+            other = await mock.say("check the account")
             statuses = [other.status_code]
             for number in range(20):
-                sent = turn("check the account", f"m{number}")
-                response = await mock.client.post("/", json=sent, headers={"X-Tenant": "acme"})
+                sent = mock.turn("check the account", f"m{number}")
+                response = await mock.post(sent, headers={"X-Tenant": "acme"})
                 statuses.append(response.status_code)
             return statuses
 
@@ -442,23 +392,21 @@ async def test_faults_of_the_project_are_armed_from_the_start(serving: "Serving"
         assert (await mock.client.get("/status")).status_code == 503
 
 
-async def test_long_body_is_refused_while_a_fault_is_armed(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": {"kind": "delay", "seconds": 1}, "match": {"path": "/nowhere"}})
-        assert (await mock.client.post("/", content=b" " * 100_001)).status_code == 413
+async def test_long_body_is_refused_while_a_fault_is_armed(mock: "Mock") -> None:
+    await mock.arm({"effect": {"kind": "delay", "seconds": 1}, "match": {"path": "/nowhere"}})
+    assert (await mock.client.post("/", content=b" " * 100_001)).status_code == 413
 
 
-async def test_client_that_leaves_early_is_let_go(serving: "Serving") -> None:
-    async with serving() as mock:
-        await mock.arm({"effect": "wrong_id"})
+async def test_client_that_leaves_early_is_let_go(mock: "Mock") -> None:
+    await mock.arm({"effect": "wrong_id"})
 
-        def hang_up() -> None:
-            with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as channel:
-                channel.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-                channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    def hang_up() -> None:
+        with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as channel:
+            channel.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
-        await asyncio.to_thread(hang_up)
-        assert (await mock.client.get("/status")).status_code == 200
+    await asyncio.to_thread(hang_up)
+    assert (await mock.client.get("/status")).status_code == 200
 
 
 @pytest.mark.req("ADMIN-1")

@@ -9,7 +9,7 @@ from mock_server.dialogue.model import Json
 
 if TYPE_CHECKING:
     from tests.conftest import CallbackHost, Hosting, Posted
-    from tests.integration.admin.conftest import Mock, Serving
+    from tests.integration.conftest import Mock, Serving
 
 
 pytestmark = pytest.mark.anyio
@@ -19,16 +19,9 @@ TOKEN = "x-a2a-notification-token"
 
 async def ask(mock: "Mock", host: "CallbackHost", message_id: str = "m1") -> None:
     """A turn that asks for push notifications, and comes to its end."""
-    message = {
-        "messageId": message_id,
-        "role": "user",
-        "parts": [{"kind": "text", "text": "send money"}],
-    }
     config = {"pushNotificationConfig": {"url": host.url, "token": "right"}}
-    params = {"message": message, "configuration": config}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
-    answer = (await mock.client.post("/", json=body)).json()
-    assert answer["result"]["status"]["state"] == "input-required"
+    task = await mock.send("send money", message_id, context=None, configuration=config)
+    assert task["status"]["state"] == "input-required"
 
 
 def states(posted: list["Posted"]) -> list[str]:
