@@ -29,12 +29,12 @@ from mock_server.project.nodes import (
     Node,
     ScalarNode,
     as_items,
-    as_json,
     as_text,
     fields_of,
     is_empty,
     kind_of,
     mistyped,
+    plain,
 )
 
 DOMAIN_KEYS = (
@@ -69,14 +69,19 @@ VARIATION_KEYS = (
 
 @dataclass(slots=True)
 class Domain:
-    """What the domain files read so far say; `places` are those of the definitions."""
+    """What the domain files read so far say; `places` are those of the definitions.
+
+    `keeps_session`: `start_session_after_expiry` is explicitly false, as CFG-5 asks.
+    `carries_slots`: a new session begins with the slots of the one before, as it does by default.
+    """
 
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     responses: dict[str, tuple[Variation, ...]] = field(
         default_factory=dict[str, tuple[Variation, ...]]
     )
     actions: dict[str, Location] = field(default_factory=dict[str, Location])
-    session_config: dict[str, Node] = field(default_factory=dict[str, Node])
+    keeps_session: bool = False
+    carries_slots: bool = True
     session_place: Location | None = None
     places: dict[tuple[str, str], Location] = field(default_factory=dict[tuple[str, str], Location])
 
@@ -117,8 +122,11 @@ def _read_session_config(domain: Domain, file: Fields) -> None:
         config.warn_unknown(SESSION_KEYS)
         config.flag(CARRIED, default=True)
         config.number(EXPIRY)
-        domain.session_config.update(config.node.entries)
         domain.session_place = file.at("session_config")
+    if CARRIED in config:
+        domain.carries_slots = not _is_false(config.get(CARRIED))
+    if KEPT in config:
+        domain.keeps_session = _is_false(config.get(KEPT))
 
 
 def _is_new(domain: Domain, kind: str, name: str, place: Location, found: Findings) -> bool:
@@ -128,16 +136,6 @@ def _is_new(domain: Domain, kind: str, name: str, place: Location, found: Findin
     text = f"{kind} {name!r} is defined twice; first at {first}"
     found.error(place, f"domain.duplicate_{kind}", text, "remove one of the two")
     return False
-
-
-def is_session_kept(domain: Domain) -> bool:
-    """Whether `start_session_after_expiry` is explicitly false, as CFG-5 asks."""
-    return _is_false(domain.session_config.get(KEPT))
-
-
-def carries_slots(domain: Domain) -> bool:
-    """Whether a new session begins with the slots of the one before, as it does by default."""
-    return not _is_false(domain.session_config.get(CARRIED))
 
 
 def _is_false(node: Node | None) -> bool:
@@ -215,7 +213,7 @@ def _type(fields: Fields) -> SlotType:
 
 
 def _initial(slot: Slot, node: Node, found: Findings) -> Json:
-    value = as_json(node)
+    value = plain(node)
     try:
         return coerce(slot, value)
     except InvalidSlotValue as error:

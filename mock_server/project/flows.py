@@ -37,12 +37,12 @@ from mock_server.project.nodes import (
     MapNode,
     Node,
     ScalarNode,
-    as_json,
     as_map,
     as_text,
     fields_of,
     kind_of,
     mistyped,
+    plain,
 )
 
 REMOVED_KEYS = ("block_digressions", "ask_confirm_digressions")
@@ -469,7 +469,7 @@ def _assignments(step: Fields, slots: Slots) -> tuple[tuple[str, Json], ...]:
 
 
 def _assigned(slot: Slot | None, node: Node, place: Location, found: Findings) -> Json:
-    value = as_json(node)
+    value = plain(node)
     if slot is None:
         return value
     if slot.type is SlotType.LIST and value is not None:

@@ -21,8 +21,8 @@ from mock_server.project.checks.flows import (
     check_ways,
     lint,
 )
-from mock_server.project.checks.names import check_references
-from mock_server.project.domain import Domain, carries_slots, is_session_kept, read_domain
+from mock_server.project.checks.names import check_mentions
+from mock_server.project.domain import Domain, read_domain
 from mock_server.project.endpoints import A2AServer, read_a2a_server, read_action_server
 from mock_server.project.files import Sources, read_sources, sources_of, unpacked, why_closed
 from mock_server.project.findings import Findings
@@ -241,7 +241,7 @@ def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectErro
 
 def _check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
     """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
-    if sources.domain and not is_session_kept(assembled.domain):
+    if sources.domain and not assembled.domain.keeps_session:
         place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
         text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
         found.error(place, INCOMPATIBLE_SESSION, text, SESSION_FIX)
@@ -305,14 +305,14 @@ def assemble_sources(
         rejected_scope=mock.settings.rejected_scope,
         understand=mock.understand,
         tools=mock.tools,
-        carries_slots=carries_slots(domain),
+        carries_slots=domain.carries_slots,
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
     mentions = found.taken_mentions()
     check_ways(files.untangled(), found)
     check_twins(files.flows.values(), found)
     if not found.count(UNREAD):  # all that an unread file defines would be called unknown
-        check_references(assistant, mentions, {*agents, *mock.scripts}, found)
+        check_mentions(assistant, mentions, {*agents, *mock.scripts}, found)
         lint(assistant, files.flows, mentions, stubbed, found)
     if not found.errors():  # a misspelled name would be reported as an unused one, too
         texts = Texts(

@@ -116,9 +116,11 @@ def _refuse_character(file: str, text: str, position: int, found: Findings) -> N
     found.error(Location(file, line), "yaml.syntax", reason, "remove it")
 
 
-def plain(node: Node) -> Json:
+def plain(node: Node | None) -> Json:
     """The value of `node` without its places."""
     match node:
+        case None:
+            return None
         case ScalarNode(value=value):
             return value
         case ListNode(items=items):
@@ -302,40 +304,10 @@ def as_text(node: Node | None, found: Findings, what: str) -> str | None:
     return None
 
 
-def as_bool(node: Node | None, found: Findings, what: str, *, default: bool) -> bool:
-    """A boolean, also one in quotes."""
-    if node is None:
-        return default
-    if isinstance(node, ScalarNode):
-        if isinstance(node.value, bool):
-            return node.value
-        if node.source.lower() in {"true", "false"}:
-            return node.source.lower() == "true"
-    mistyped(found, node, what, "true or false")
-    return default
-
-
-def as_number(node: Node | None, found: Findings, what: str) -> float | None:
-    if node is None or is_empty(node):
-        return None
-    if (
-        isinstance(node, ScalarNode)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    ):
-        return float(node.value)
-    mistyped(found, node, what, "a number")
-    return None
-
-
 def as_texts(node: Node | None, found: Findings, what: str) -> tuple[str, ...]:
     """A list of texts."""
     texts = (as_text(item, found, what) for item in as_items(node, found, what))
     return tuple(text for text in texts if text is not None)
-
-
-def as_json(node: Node | None) -> Json:
-    return None if node is None else plain(node)
 
 
 def is_empty(node: Node) -> bool:
@@ -371,13 +343,28 @@ class Fields:
         return as_texts(self.get(key), self.found, f"{key} of {self.what}")
 
     def number(self, key: str) -> float | None:
-        return as_number(self.get(key), self.found, f"{key} of {self.what}")
+        match self.get(key):
+            case None | ScalarNode(value=None):
+                return None
+            case ScalarNode(value=int() | float() as number) if not isinstance(number, bool):
+                return float(number)
+            case node:
+                mistyped(self.found, node, f"{key} of {self.what}", "a number")
+                return None
 
     def flag(self, key: str, *, default: bool) -> bool:
-        return as_bool(self.get(key), self.found, f"{key} of {self.what}", default=default)
+        """A boolean, also one in quotes."""
+        match self.get(key):
+            case None:
+                return default
+            case ScalarNode(source=source) if source.lower() in {"true", "false"}:
+                return source.lower() == "true"
+            case node:
+                mistyped(self.found, node, f"{key} of {self.what}", "true or false")
+                return default
 
     def json(self, key: str) -> Json:
-        return as_json(self.get(key))
+        return plain(self.get(key))
 
     def items(self, key: str) -> tuple[Node, ...]:
         return as_items(self.get(key), self.found, f"{key} of {self.what}")

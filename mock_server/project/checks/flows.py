@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant, called_flows
-from mock_server.dialogue.expressions import HOLE, check_template
+from mock_server.dialogue.expressions import HOLE
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     ActionStep,
@@ -22,10 +22,9 @@ from mock_server.dialogue.model import (
     ToolStep,
     Variation,
 )
-from mock_server.errors import Location, TemplateFailed
+from mock_server.errors import Location
 from mock_server.project.builtin import LATEST, builtin
-from mock_server.project.checks.conditions import check_condition
-from mock_server.project.checks.names import check_payload, check_value
+from mock_server.project.checks.names import UNLISTED_ACTIONS
 from mock_server.project.domain import Domain
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 
@@ -37,8 +36,6 @@ ASK = "utter_ask_"
 EXTERNAL_AGENT = "pattern_external_agent_processing"
 LINKED_BY_PATTERNS = frozenset({"pattern_chitchat", "pattern_customer_satisfaction"})
 INTERNAL_ERROR = "pattern_internal_error"
-# action_listen ends a turn; a step that names it says what happens anyway.
-ACTIONS_WITHOUT_DOMAIN = frozenset({*DEFAULT_ACTIONS, "action_listen"})
 
 
 def lint(
@@ -48,9 +45,7 @@ def lint(
     stubbed: Mapping[str, Location],
     found: Findings,
 ) -> None:
-    """Report the faults of the project's own `flows` and of what its files mention."""
-    for mention in mentions:
-        _check_mention(assistant, mention, found)
+    """Report the faults of the project's own `flows`."""
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
     begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
     named = {m.name for m in mentions if m.kind is MentionKind.FLOW}
@@ -69,52 +64,9 @@ def lint(
             fix = f"add `tools: {{{step.tool}: {{result: …}}}}`"
             found.warn(step.location, "tool.no_result", text, fix)
     for name, place in stubbed.items():
-        if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
+        if name not in assistant.actions and name not in UNLISTED_ACTIONS:
             text = f"the stub of {name!r} is never used; the domain has no such action"
             found.warn(place, "mock.unknown_action", text, suggestion(name, assistant.actions))
-
-
-def _check_mention(assistant: Assistant, mention: Mention, found: Findings) -> None:
-    place, by, name = mention.location, mention.by, mention.name
-    match mention.kind:
-        case MentionKind.CONDITION | MentionKind.GUARD:
-            check_condition(mention, assistant.slots, found)
-        case MentionKind.VALUE:
-            check_value(mention, assistant.slots, found)
-        case MentionKind.PAYLOAD:
-            check_payload(mention, assistant, found)
-        case MentionKind.LANGUAGE:
-            _check_language(assistant, mention, found)
-        case MentionKind.TEMPLATE:
-            _check_template(mention, found)
-        case MentionKind.RESPONSE:
-            if name not in assistant.responses and name not in assistant.actions:
-                text = f"{by} names response {name!r}, which no domain file has"
-                fix = suggestion(name, assistant.responses)
-                found.fault(place, "flow.unknown_response", text, fix)
-        case MentionKind.ACTION:
-            if name not in assistant.actions and name not in ACTIONS_WITHOUT_DOMAIN:
-                text = f"{by} names action {name!r}, which the domain does not list"
-                fix = suggestion(name, {*assistant.actions, *ACTIONS_WITHOUT_DOMAIN})
-                fix = fix or "add it to `actions`"
-                found.fault(place, "flow.unknown_action", text, fix)
-        case MentionKind.SLOT | MentionKind.FLOW | MentionKind.TEXT:
-            pass
-
-
-def _check_template(mention: Mention, found: Findings) -> None:
-    try:
-        check_template(mention.name)
-    except TemplateFailed as error:
-        text = f"{mention.by} has Jinja that cannot be read: {error.reason}"
-        found.fault(mention.location, "jinja.invalid", text)
-
-
-def _check_language(assistant: Assistant, mention: Mention, found: Findings) -> None:
-    known = {assistant.language, *assistant.additional_languages}
-    if mention.name not in known:
-        text = f"{mention.by} is translated to {mention.name!r}, which config.yml does not list"
-        found.warn(mention.location, "response.language", text, "add it to `additional_languages`")
 
 
 def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import (
     INTENT,
@@ -16,28 +17,70 @@ from mock_server.dialogue.commands import (
     parse_command,
     parse_set_slots,
 )
+from mock_server.dialogue.expressions import check_template
 from mock_server.dialogue.model import Slot, SlotType, coerce_said
-from mock_server.errors import InvalidSlotValue
+from mock_server.errors import InvalidSlotValue, TemplateFailed
+from mock_server.project.checks.conditions import check_condition
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 
+# action_listen ends a turn; a step that names it says what happens anyway.
+UNLISTED_ACTIONS = frozenset({*DEFAULT_ACTIONS, "action_listen"})
 
-def check_references(
+
+def check_mentions(
     assistant: Assistant, mentions: Iterable[Mention], agents: Collection[str], found: Findings
 ) -> None:
-    """Report every slot, flow and sub agent that is mentioned and not defined."""
+    """Report what is mentioned and not defined, and what is invalid in itself."""
+    flows = {*assistant.flows, *agents}
     for mention in mentions:
-        if mention.kind is MentionKind.SLOT and mention.name not in assistant.slots:
-            near = nearest(mention.name, assistant.slots)
-            text = f"{mention.by} names slot {mention.name!r}"
+        _check_mention(mention, assistant, flows, found)
+
+
+def _check_mention(
+    mention: Mention, assistant: Assistant, flows: Collection[str], found: Findings
+) -> None:
+    place, by, name = mention.location, mention.by, mention.name
+    match mention.kind:
+        case MentionKind.CONDITION | MentionKind.GUARD:
+            check_condition(mention, assistant.slots, found)
+        case MentionKind.VALUE:
+            check_value(mention, assistant.slots, found)
+        case MentionKind.PAYLOAD:
+            check_payload(mention, assistant, found)
+        case MentionKind.TEMPLATE:
+            _check_template(mention, found)
+        case MentionKind.SLOT if name not in assistant.slots:
+            near = nearest(name, assistant.slots)
             fix = f"the domain has {near!r}" if near else "define it in the domain"
-            found.error(mention.location, "flow.unknown_slot", text, fix)
-        if mention.kind is MentionKind.FLOW and not (
-            mention.name in assistant.flows or mention.name in agents
-        ):
-            near = nearest(mention.name, {*assistant.flows, *agents})
-            text = f"{mention.by} names flow {mention.name!r}"
+            found.error(place, "flow.unknown_slot", f"{by} names slot {name!r}", fix)
+        case MentionKind.FLOW if name not in flows:
+            near = nearest(name, flows)
             fix = f"there is {near!r}" if near else "no flow and no sub agent has this name"
-            found.error(mention.location, "flow.unknown_flow", text, fix)
+            found.error(place, "flow.unknown_flow", f"{by} names flow {name!r}", fix)
+        case MentionKind.RESPONSE if not (name in assistant.responses or name in assistant.actions):
+            text = f"{by} names response {name!r}, which no domain file has"
+            fix = suggestion(name, assistant.responses)
+            found.fault(place, "flow.unknown_response", text, fix)
+        case MentionKind.ACTION if name not in assistant.actions and name not in UNLISTED_ACTIONS:
+            text = f"{by} names action {name!r}, which the domain does not list"
+            fix = suggestion(name, assistant.actions | UNLISTED_ACTIONS)
+            found.fault(place, "flow.unknown_action", text, fix or "add it to `actions`")
+        case MentionKind.LANGUAGE if name not in (
+            assistant.language,
+            *assistant.additional_languages,
+        ):
+            text = f"{by} is translated to {name!r}, which config.yml does not list"
+            found.warn(place, "response.language", text, "add it to `additional_languages`")
+        case _:
+            pass
+
+
+def _check_template(mention: Mention, found: Findings) -> None:
+    try:
+        check_template(mention.name)
+    except TemplateFailed as error:
+        text = f"{mention.by} has Jinja that cannot be read: {error.reason}"
+        found.fault(mention.location, "jinja.invalid", text)
 
 
 def check_value(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:

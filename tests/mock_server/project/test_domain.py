@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from mock_server.dialogue.model import Button, Rejection, SlotFiller, SlotValidation
-from mock_server.project.domain import Domain, is_session_kept, read_domain
+from mock_server.project.domain import Domain, read_domain
 from mock_server.project.findings import Findings
 from mock_server.project.nodes import parse
 
@@ -134,7 +134,7 @@ def test_older_condition_is_a_predicate(value: str, predicate: str):
     ],
 )
 def test_session_is_kept_only_if_it_says_so(text: str, is_kept: bool):
-    assert is_session_kept(domain_of(text)) is is_kept
+    assert domain_of(text).keeps_session is is_kept
 
 
 TRANSLATED = """
