@@ -166,14 +166,14 @@ def read_case_file(root: Node, inherited: Named, found: Findings) -> CaseFile:
     if file is None:
         return CaseFile()
     file.warn_unknown(FILE_KEYS)
-    found.taken_mentions()
+    found.take_mentions()
     stubs = read_test_stubs(file.node, found)
     reader = _CaseReader({**inherited, **_named(file, "fixtures")}, _named(file, "metadata"), found)
     cases = [case for item in file.items(CASES) if (case := reader.case(item))]
     _refuse_twins(cases, found)
     _mention_stubbed(stubs, cases, found)
     stubbed = (replace(case, stubs=stubs_for_case(case.name, stubs)) for case in cases)
-    return CaseFile(tuple(stubbed), found.taken_mentions())
+    return CaseFile(tuple(stubbed), found.take_mentions())
 
 
 def _mention_stubbed(stubs: Mapping[str, Stub], cases: list[Case], found: Findings) -> None:

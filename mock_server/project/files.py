@@ -67,7 +67,7 @@ def read_sources(
 
     Files are named as they were reached from `folder`, so a message's place can be opened.
     """
-    closed = why_closed(folder)
+    closed = why_unreadable(folder)
     if closed:
         found.error(Location(str(folder)), "project.folder", closed, "name an assistant's folder")
         return Sources()
@@ -94,7 +94,7 @@ def read_sources(
     )
 
 
-def why_closed(folder: Path) -> str:
+def why_unreadable(folder: Path) -> str:
     """Why nothing can be read in `folder`; empty if it is one like any other."""
     try:
         os.scandir(folder).close()

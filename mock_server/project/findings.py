@@ -79,7 +79,7 @@ class Findings:
     ) -> None:
         self.mentions.append(Mention(kind, name, location, by, own_slot, value))
 
-    def taken_mentions(self) -> tuple[Mention, ...]:
+    def take_mentions(self) -> tuple[Mention, ...]:
         """The mentions so far, which are then forgotten."""
         taken = tuple(self.mentions)
         self.mentions.clear()

@@ -57,7 +57,7 @@ FLOW_KEYS = (
 )  # fmt: skip
 BRANCH_KEYS = frozenset({"if", "then", "else"})
 # What is found in a flow where the ways from step to step are not all known.
-TANGLING = frozenset(
+UNRESOLVED = frozenset(
     {
         "flow.branch_after_else", "flow.duplicate_step", "flow.link_not_last", "flow.no_else",
         "flow.no_if", "flow.no_then", "flow.open_branch", "flow.reserved_step", "flow.step_kind",
@@ -69,13 +69,13 @@ RESERVED_IDS = frozenset({END, "START"})
 
 @dataclass(slots=True)
 class FlowFiles:
-    """The flows read so far; of the `tangled` it is not known where all steps lead."""
+    """The flows read so far; of the `unresolved` it is not known where all steps lead."""
 
     flows: dict[str, Flow] = field(default_factory=dict[str, Flow])
-    tangled: set[str] = field(default_factory=set[str])
+    unresolved: set[str] = field(default_factory=set[str])
 
-    def untangled(self) -> Iterator[Flow]:
-        return (flow for flow in self.flows.values() if flow.id not in self.tangled)
+    def resolved(self) -> Iterator[Flow]:
+        return (flow for flow in self.flows.values() if flow.id not in self.unresolved)
 
 
 def read_flows(
@@ -94,10 +94,10 @@ def read_flows(
         for flow_id, node, place in file.below("flows", "flows").entries():
             first = files.flows.get(flow_id)
             if first is None:
-                before = found.count(TANGLING)
+                before = found.count(UNRESOLVED)
                 files.flows[flow_id] = _read_flow(flow_id, node, place, slots, found)
-                if found.count(TANGLING) > before:
-                    files.tangled.add(flow_id)
+                if found.count(UNRESOLVED) > before:
+                    files.unresolved.add(flow_id)
             else:
                 text = f"flow {flow_id!r} is defined twice; first at {first.location}"
                 found.error(place, "flow.duplicate", text, "rename or remove one of the two")

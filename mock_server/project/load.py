@@ -16,15 +16,15 @@ from mock_server.project.builtin import builtin
 from mock_server.project.checks.flows import (
     Texts,
     check_code,
-    check_twins,
+    check_duplicates,
+    check_paths,
     check_usage,
-    check_ways,
     lint,
 )
 from mock_server.project.checks.names import check_mentions
 from mock_server.project.domain import Domain, read_domain
 from mock_server.project.endpoints import A2AServer, read_a2a_server, read_action_server
-from mock_server.project.files import Sources, read_sources, sources_of, unpacked, why_closed
+from mock_server.project.files import Sources, read_sources, sources_of, unpacked, why_unreadable
 from mock_server.project.findings import Findings
 from mock_server.project.flows import read_flows
 from mock_server.project.mock_file import MockFile, ModelEntry, read_mock_file
@@ -162,7 +162,7 @@ def _read(
 ) -> _Reading:
     found, asked = Findings(), Findings()
     sources = read_sources(folder, found, endpoints=endpoints, mock=mock)
-    if why_closed(folder):
+    if why_unreadable(folder):
         # Without any file that could be read, do not report what the files lack.
         raise ProjectError(found.errors())
     assembled = assemble_sources(sources, environment, found)
@@ -308,9 +308,9 @@ def assemble_sources(
         carries_slots=domain.carries_slots,
         clarify_on_multiple_starts=_is_true(environment.get(CLARIFY_VARIABLE)),
     )
-    mentions = found.taken_mentions()
-    check_ways(files.untangled(), found)
-    check_twins(files.flows.values(), found)
+    mentions = found.take_mentions()
+    check_paths(files.resolved(), found)
+    check_duplicates(files.flows.values(), found)
     if not found.count(UNREAD):  # all that an unread file defines would be called unknown
         check_mentions(assistant, mentions, {*agents, *mock.scripts}, found)
         lint(assistant, files.flows, mentions, stubbed, found)

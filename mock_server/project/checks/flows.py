@@ -185,7 +185,7 @@ ASKING_STEPS = (CollectStep, CallStep, ToolStep, AgentTurnStep)
 WAITING_ACTION = "action_listen"
 
 
-def check_ways(flows: Iterable[Flow], found: Findings) -> None:
+def check_paths(flows: Iterable[Flow], found: Findings) -> None:
     """Warn of steps that nothing leads to, and of circles that nothing leads out of."""
     for flow in flows:
         _check_reachable(flow, found)
@@ -251,22 +251,22 @@ def _next(step: Step) -> tuple[Branch, ...]:
     return () if isinstance(step, LinkStep) else step.next
 
 
-def check_twins(flows: Iterable[Flow], found: Findings) -> None:
+def check_duplicates(flows: Iterable[Flow], found: Findings) -> None:
     """Report flows of one intent, and warn of those that people or a model mix up."""
     own = [flow for flow in flows if not flow.is_pattern]
-    for flow, twin, intent in _twins(own, lambda flow: flow.nlu_triggers):
+    for flow, twin, intent in _duplicates(own, lambda flow: flow.nlu_triggers):
         text = f"intent {intent!r} starts flow {flow.id!r} and flow {twin.id!r}, at {twin.location}"
         found.fault(flow.location, "flow.same_trigger", text, "leave it to one of the two")
-    for flow, twin, name in _twins(own, lambda flow: (flow.name,)):
+    for flow, twin, name in _duplicates(own, lambda flow: (flow.name,)):
         text = f"flow {flow.id!r} is called {name!r} as is flow {twin.id!r}, at {twin.location}"
         found.warn(flow.location, "flow.same_name", text, "rename one of the two")
-    for flow, twin, _ in _twins(own, lambda flow: (flow.description,)):
+    for flow, twin, _ in _duplicates(own, lambda flow: (flow.description,)):
         text = f"flow {flow.id!r} is described as flow {twin.id!r} is, at {twin.location}"
         fix = "say what is different: a command generator goes by that"
         found.warn(flow.location, "flow.same_description", text, fix)
 
 
-def _twins(
+def _duplicates(
     flows: Iterable[Flow], marks: Callable[[Flow], tuple[str, ...]]
 ) -> Iterable[tuple[Flow, Flow, str]]:
     """Each flow with the first that has a mark of it, and the mark; an empty one is none."""
