@@ -12,6 +12,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
 from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import OfferTaken, Place
 from inspector.tui.panel import Payload, entry_payload, received_payload
@@ -31,7 +32,7 @@ class ConversationPanel(BlockList):
 
     def __init__(self, started: datetime) -> None:
         super().__init__(wraps=True, id="conversation", empty=WRITE_BELOW)
-        self.title = "1 Conversation"
+        self.title = PANEL_BY_ID["conversation"].heading
         self.count: tuple[int, int] | None = None
         self.agent = "agent"
         self._view = LogView()

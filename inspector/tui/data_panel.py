@@ -17,6 +17,7 @@ from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.drawing.json_lines import tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
 from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import PanelWanted, Place
 from inspector.tui.panel import Payload, received_payload
@@ -66,7 +67,7 @@ class DataPanel(BlockList):
 
     def __init__(self) -> None:
         super().__init__(wraps=True, follows=False, id="data", empty="No data yet.")
-        self.title = "3 Data"
+        self.title = PANEL_BY_ID["data"].heading
         self._view = LogView()
         self._turn: TurnData | None = None
         self._mock = mock.EMPTY
@@ -145,11 +146,12 @@ class DataPanel(BlockList):
         is_seen = bool(self.region)
         if is_seen or not self._explains:
             self._explains = not self._explains
-            self.title = "3 Rules" if self._explains else "3 Data"
+            entry = PANEL_BY_ID["data"]
+            self.title = f"{entry.number} Rules" if self._explains else entry.heading
             self.border_title = self.title
             self.open_at_start(self._filling())
         if not is_seen:
-            self.post_message(PanelWanted("data"))
+            self.post_message(PanelWanted(self.id or ""))
 
     @property
     def _exchange(self) -> int | None:

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from inspector.tui.config import Config, unknown
 from inspector.tui.drawing import styles
+from inspector.tui.layout import PANELS
 from inspector.tui.log_view import LogView
 
 # The headings of help and reference, in their order
@@ -115,11 +116,8 @@ KEYS = (
     Key("copy_as", "panels.copy_as", TAKE, "C", "", "",
         "Copy the exchange as curl, Python, JSON or HAR"),
     Key("copy_command", "copy_command", TAKE, "Y", "", "", "Copy the last turn as a command line"),
-    Key("go_conversation", "panels.go('conversation')", SCREEN, "1", "", "",
-        "Go to the conversation"),
-    Key("go_timeline", "panels.go('timeline')", SCREEN, "2", "", "", "Go to the timeline"),
-    Key("go_data", "panels.go('data')", SCREEN, "3", "", "", "Go to the data and slots"),
-    Key("go_wire", "panels.go('wire')", SCREEN, "4", "", "", "Go to the wire view"),
+    *(Key(f"go_{panel.id}", f"panels.go('{panel.id}')", SCREEN, str(panel.number), "", "", panel.help)
+      for panel in PANELS),
     Key("write", "composer.write", SCREEN, "5,i", "", "", "Write a message"),
     Key("send", "composer.send", TURN, "", "f5", "", "Send the turn that is written, raw or not"),
     Key("symbols", "app.symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),

@@ -1,4 +1,4 @@
-"""How the panels share the screen: columns above, the wire below, tabs where there is no room."""
+"""The panels, and how they share the screen: columns above one at the bottom, or tabs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,29 @@ if TYPE_CHECKING:
     from inspector.wire.json_values import Json
 
 
-COLUMNS = ("conversation", "timeline", "data")
+@dataclass(frozen=True, slots=True)
+class PanelEntry:
+    """A panel by the id of its widget. Its number is its key; `help` says what that key does."""
+
+    id: str
+    number: int
+    title: str
+    help: str
+    is_bottom: bool = False
+
+    @property
+    def heading(self) -> str:
+        return f"{self.number} {self.title}"
+
+
+PANELS = (
+    PanelEntry("conversation", 1, "Conversation", "Go to the conversation"),
+    PanelEntry("timeline", 2, "Timeline", "Go to the timeline"),
+    PanelEntry("data", 3, "Data", "Go to the data and slots"),
+    PanelEntry("wire", 4, "Wire", "Go to the wire view", is_bottom=True),
+)
+PANEL_BY_ID = {panel.id: panel for panel in PANELS}
+COLUMNS = tuple(panel.id for panel in PANELS if not panel.is_bottom)
 STEP = 10
 LEAST, MOST = 10, 80
 EVEN = 33
@@ -134,6 +156,9 @@ class SplitLayout(Container):
 
     def __init__(self, columns: Sequence[Widget], bottom: Widget, layout: Layout) -> None:
         super().__init__()
+        for panel in (*columns, bottom):
+            panel.add_class("panel")
+        bottom.add_class("bottom")
         self._columns = {column.id or "": column for column in columns}
         self._bottom = bottom
         self.layout_shown = layout

@@ -16,7 +16,7 @@ from inspector.errors import UsageError
 from inspector.tui.ask_line import FilterLine, SaveLine
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.layout import Layout, SplitLayout, TabBar
+from inspector.tui.layout import PANEL_BY_ID, Layout, SplitLayout, TabBar
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import NewsCame, Notice, PanelWanted, Picked, Place, app_of
 from inspector.tui.panel import OwnFilter, Panel
@@ -194,7 +194,7 @@ class Panels(Container):
             self._notice("one panel stays")
             return
         self._lay_out(layout.without(hidden))
-        self._notice(f"{list(self._panels).index(hidden) + 1} brings it back")
+        self._notice(f"{PANEL_BY_ID[hidden].number} brings it back")
 
     def _lay_out(self, layout: Layout) -> None:
         """Share the screen as `layout` says; who was in a hidden panel goes elsewhere."""

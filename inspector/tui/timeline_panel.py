@@ -12,6 +12,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
 from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.tui.panel import Payload, entry_payload, received_payload
@@ -37,7 +38,7 @@ class TimelinePanel(BlockList):
 
     def __init__(self) -> None:
         super().__init__(wraps=False, id="timeline", empty="No task yet.")
-        self.title = "2 Timeline"
+        self.title = PANEL_BY_ID["timeline"].heading
         self.count: tuple[int, int] | None = None
         self._view = LogView()
         self._folded: set[int] = set()

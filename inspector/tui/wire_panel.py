@@ -22,6 +22,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.json_lines import body_lines
 from inspector.tui.drawing.safe_text import duration, safe_line, size
+from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.tui.panel import Payload, received_payload
@@ -49,7 +50,7 @@ class WirePanel(Horizontal):
 
     def __init__(self) -> None:
         super().__init__(id="wire")
-        self.title = "4 Wire"
+        self.title = PANEL_BY_ID["wire"].heading
         self.count: tuple[int, int] | None = None
         self.is_pretty = True
         self._exchanges: Series[Exchange] = Series()
