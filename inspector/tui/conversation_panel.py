@@ -11,7 +11,7 @@ from textual.style import Style
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
 from inspector.tui.drawing.safe_text import safe, safe_line, value_text, wall_clock
-from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.drawing.styles import state_text
 from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import OfferTaken, Place
@@ -107,8 +107,7 @@ class ConversationPanel(BlockList):
             (who, f"{styles.KEY} bold" if is_user else "bold"),
         ]
         if said.state is not None:
-            sign = state_sign(said.state)
-            parts += ["  ", (f"{sign} {state_name(said.state)}", state_style(said.state))]
+            parts += ["  ", state_text(said.state)]
         return Line(Content.assemble(*parts))
 
 

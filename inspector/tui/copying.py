@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.style import Style
 from textual.widgets import Static
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
@@ -124,7 +123,7 @@ class CopyMenu(ModalScreen[str | None]):
         line = Content.styled(" copy as ", styles.DIM)
         for key, form in FORMS.items():
             entry = Content.assemble(" ", (key, f"{styles.KEY} bold"), " ", form, " ")
-            line += entry.stylize(Style.from_meta({"@click": f"screen.dismiss('{form}')"}))
+            line += styles.clickable(entry, f"screen.dismiss('{form}')")
         yield Static(line + Content.styled("  Esc back", styles.DIM), id="forms")
 
     def on_mount(self) -> None:

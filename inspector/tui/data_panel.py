@@ -16,7 +16,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
 from inspector.tui.drawing.json_lines import tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
-from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.drawing.styles import state_text
 from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import PanelWanted, Place
@@ -199,13 +199,7 @@ class DataPanel(BlockList):
     def _heading(self, turn: TurnData) -> Line:
         flow = safe_line(turn.active_flow) if turn.active_flow else "no active flow"
         text = Content.styled(flow, "bold" if turn.active_flow else styles.DIM)
-        if turn.state is None:
-            return Line(text)
-        sign = state_sign(turn.state)
-        return Line(
-            text,
-            tail=Content.styled(f"{sign} {state_name(turn.state)}", state_style(turn.state)),
-        )
+        return Line(text, tail=None if turn.state is None else state_text(turn.state))
 
     def _slot(self, slot: SlotRow, width: int) -> Line:
         """Return name, value and change; a value that went shows what it was."""
@@ -339,8 +333,9 @@ def _rule(rule: Rule) -> Line:
     """Return a rule that was tried; the one that fired has its own sign and style."""
     name, reason = safe_line(rule.name).ljust(_RULE_WIDTH), safe_line(rule.reason)
     if rule.has_fired:
-        sign = styles.STATE_SIGNS["completed"]
-        return Line(Content.assemble((f"{sign} {name}", styles.GOOD), f" {reason}"), 2, hang=2)
+        return Line(
+            Content.assemble((f"{styles.DONE} {name}", styles.GOOD), f" {reason}"), 2, hang=2
+        )
     return Line(Content.styled(f"· {name} {reason}", styles.DIM), 2, hang=2)
 
 

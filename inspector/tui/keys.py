@@ -8,7 +8,6 @@ from enum import Enum, auto
 from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import reactive
-from textual.style import Style
 from textual.widget import Widget
 
 from inspector.tui.config import Config, unknown
@@ -116,8 +115,8 @@ KEYS = (
     Key("copy_as", "panels.copy_as", TAKE, "C", "", "",
         "Copy the exchange as curl, Python, JSON or HAR"),
     Key("copy_command", "copy_command", TAKE, "Y", "", "", "Copy the last turn as a command line"),
-    *(Key(f"go_{panel.id}", f"panels.go('{panel.id}')", SCREEN, str(panel.number), "", "", panel.help)
-      for panel in PANELS),
+    *(Key(f"go_{one.id}", f"panels.go('{one.id}')", SCREEN, str(one.number), "", "", one.help)
+      for one in PANELS),
     Key("write", "composer.write", SCREEN, "5,i", "", "", "Write a message"),
     Key("send", "composer.send", TURN, "", "f5", "", "Send the turn that is written, raw or not"),
     Key("symbols", "app.symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),
@@ -309,7 +308,7 @@ class KeyBar(Widget):
         badge = Content.assemble(
             (f" {shown(key.letters)}", f"{styles.KEY} bold"), (f" {self.found} wrong ", styles.BAD)
         )
-        return badge.stylize(Style.from_meta({"@click": action_of(key.name)}))
+        return styles.clickable(badge, action_of(key.name))
 
     def _keys(self, room: int) -> Content:
         """Return as many keys as have room, in the order of the table."""
@@ -320,7 +319,7 @@ class KeyBar(Widget):
             )
             if bar.cell_length + entry.cell_length > room:
                 break
-            bar += entry.stylize(Style.from_meta({"@click": action})) if action else entry
+            bar += styles.clickable(entry, action) if action else entry
         return bar
 
     def _entries(self) -> Iterator[tuple[str, str, str]]:

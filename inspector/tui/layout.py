@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
-from textual.style import Style
 from textual.widget import Widget
 
 from inspector.tui.drawing import styles
@@ -229,6 +228,5 @@ class TabBar(Widget):
             count = dict(self.news).get(name, 0)
             badge = f" +{count}" if count else ""
             tab = Content.styled(f" {title}{badge} ", style)
-            click = Style.from_meta({"@click": f"screen.do('go_{name}')"})
-            bar += tab.stylize(click) + " "
+            bar += styles.clickable(tab, f"screen.do('go_{name}')") + " "
         return bar

@@ -16,7 +16,7 @@ from inspector.settings import Connection
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe, safe_line
-from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.drawing.styles import state_text
 from inspector.tui.log_view import LogView
 from inspector.views.data import SlotChange
 from inspector.views.live import ComparedTurn, LiveView, compare_last
@@ -136,8 +136,7 @@ def turn_block(turn: ComparedTurn, number: int) -> Block:
         return Block(None, (Line(first, tail=Content.styled("…", styles.DIM)),))
     tail = Content.styled("same", styles.DIM)
     if is_changed and new.state is not None:
-        name = f"{state_sign(new.state)} {state_name(new.state)}"
-        tail = Content.styled(name, state_style(new.state))
+        tail = state_text(new.state)
     lines = [Line(first, tail=tail)]
     for change in turn.changes:
         lines += _change_lines(change)

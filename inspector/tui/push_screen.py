@@ -21,14 +21,14 @@ from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import duration, safe_line, size, wall_clock
-from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.drawing.styles import state_text
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
+from inspector.tui.timeline_panel import SHORT_ID, finding_line
 from inspector.views.channels import MissingPush, missing_pushes
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import remedy_of_missing_push
 from inspector.views.reads import STARTS_TASK
-from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import parse_json
 
 KEYS = (
@@ -51,10 +51,10 @@ _FIELDS = {
     "public": "public URL (empty: none)",
     "forward": "forward to (empty: nobody)",
 }
-SHORT_ID = 6
 _LABEL_WIDTH = 12
 _VERDICT_WIDTH = 13
 _STATE_WIDTH = 17
+_FINDING_INDENT = 10
 
 
 class PushScreen(Screen[Place | None]):
@@ -283,7 +283,7 @@ def injection_words(injection: Injection) -> str:
 def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Block:
     """Return one notification: verdict, state and task, and what is odd about it."""
     is_good = push.verdict is PushVerdict.ACCEPTED
-    sign = styles.STATE_SIGNS["completed" if is_good else "failed"]
+    sign = styles.DONE if is_good else styles.FAILED
     verdict = f"{sign} {push.verdict.value}".ljust(_VERDICT_WIDTH + 2)
     result = read_push(push).result
     task = "" if result is None else safe_line(result.task_id or "")[:SHORT_ID]
@@ -296,7 +296,7 @@ def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Blo
     )
     answered = "dropped" if push.status is None else str(push.status)
     lines = [Line(first, tail=Content.styled(f"{size(len(push.body))}  {answered}", styles.DIM))]
-    lines += [_finding(finding) for finding in exchange.findings]
+    lines += [finding_line(finding, _FINDING_INDENT) for finding in exchange.findings]
     return Block(Place(exchange.id, push.seq), tuple(lines))
 
 
@@ -346,14 +346,4 @@ def _registers(turn: Exchange) -> bool:
 
 
 def _state(state: str | None) -> Content:
-    if state is None:
-        return Content("".ljust(_STATE_WIDTH))
-    text = f"{state_sign(state)} {state_name(state)}".ljust(_STATE_WIDTH)
-    return Content.styled(text, state_style(state))
-
-
-def _finding(finding: Finding) -> Line:
-    style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
-    style = styles.DIM if finding.severity is Severity.HINT else style
-    text = Content.styled(f"{styles.WARNING} {safe_line(finding.message)}", style)
-    return Line(text, 10, Content.styled(finding.section, styles.DIM))
+    return Content(" " * _STATE_WIDTH) if state is None else state_text(state, _STATE_WIDTH)

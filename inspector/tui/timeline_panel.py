@@ -11,7 +11,7 @@ from textual.content import Content
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
-from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.drawing.styles import state_sign, state_style, state_text
 from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
@@ -20,7 +20,7 @@ from inspector.views.exchanges import Exchange
 from inspector.views.mock import FaultMark
 from inspector.views.persistent import Series
 from inspector.views.timeline import TaskRow, Update
-from inspector.wire.findings import Finding, Severity
+from inspector.wire.findings import Finding
 
 SHORT_ID = 6
 _TIME_WIDTH = 7
@@ -120,7 +120,7 @@ class TimelinePanel(BlockList):
             (f"{when}  ", styles.DIM), self._event(update), (final, "bold"), *_words(update)
         )
         lines = [Line(first, 1, Content.styled(_lane(update), styles.DIM))]
-        lines += [self._finding(finding) for finding in update.findings]
+        lines += [finding_line(finding, _TIME_WIDTH + 3) for finding in update.findings]
         return Block(Place(update.exchange, update.seq), tuple(lines))
 
     def _event(self, update: Update) -> Content:
@@ -129,19 +129,15 @@ class TimelinePanel(BlockList):
             return Content.assemble((f"{styles.ARTIFACT} ", styles.ACCENT), _said(update))
         if update.state is None:
             style = styles.BAD if update.kind == "error" else styles.PLAIN
-            sign = styles.STATE_SIGNS["failed"] if update.kind == "error" else "·"
+            sign = styles.FAILED if update.kind == "error" else "·"
             return Content.assemble((f"{sign} {update.kind}", style), ("  ", ""), _said(update))
-        sign, name = state_sign(update.state), state_name(update.state)
-        return Content.styled(f"{sign} {name}", state_style(update.state))
+        return state_text(update.state)
 
-    def _finding(self, finding: Finding) -> Line:
-        style = styles.BAD if finding.severity is Severity.ERROR else styles.WARN
-        text = f"{styles.WARNING} {safe_line(finding.message)}"
-        return Line(
-            Content.styled(text, style if finding.severity is not Severity.HINT else styles.DIM),
-            _TIME_WIDTH + 3,
-            Content.styled(finding.section, styles.DIM),
-        )
+
+def finding_line(finding: Finding, indent: int) -> Line:
+    text = f"{styles.WARNING} {safe_line(finding.message)}"
+    styled = Content.styled(text, styles.SEVERITIES[finding.severity])
+    return Line(styled, indent, Content.styled(finding.section, styles.DIM))
 
 
 def _said(update: Update) -> str:

@@ -11,7 +11,6 @@ from textual.containers import VerticalGroup, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -48,7 +47,7 @@ class DrawerTabs(Widget):
         for (page, (title, action)), count in zip(PAGES.items(), self.counts, strict=True):
             style = f"{styles.KEY} bold reverse" if page == self.page else styles.DIM
             tab = Content.styled(f" {title}{f' {count}' if count else ''} ", style)
-            bar += tab.stylize(Style.from_meta({"@click": f"screen.do('{action}')"})) + " "
+            bar += styles.clickable(tab, f"screen.do('{action}')") + " "
         note = Content.styled("^PgDn next page  Esc back", styles.DIM)
         gap = self.content_size.width - bar.cell_length - note.cell_length
         return bar + " " * gap + note if gap > 0 else bar

@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
-from textual.style import Style
 from textual.widgets import Button, Input, Static
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
@@ -172,8 +171,7 @@ def _short(id: str) -> str:
 def _joined(words: list[tuple[str, str, str]]) -> Content:
     line = Content("")
     for text, style, action in words:
-        button = Content.styled(text, style)
-        button = button.stylize(Style.from_meta({"@click": f"screen.do('{action}')"}))
+        button = styles.clickable(Content.styled(text, style), f"screen.do('{action}')")
         line = line + Content.styled("  ·  ", styles.DIM) + button if line else button
     return line
 

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
+from textual.content import Content
 from textual.filter import LineFilter
+from textual.style import Style
 from textual.theme import Theme
 
 from inspector.views.text import plain_line
+from inspector.wire.findings import Severity
 from inspector.wire.states import parse_state
 
 PLAIN = ""
@@ -24,16 +27,18 @@ KEY = "$primary"
 
 # Every sign stands beside its name, never for its colour alone.
 # By state as A2A 0.3 spells it.
-STATE_SIGNS = {
-    "submitted": "○",
-    "working": "◌",
-    "input-required": "◐",
-    "auth-required": "!",
-    "completed": "✓",
-    "failed": "✗",
-    "canceled": "⊘",
-    "rejected": "R",
+_STATES = {
+    "submitted": ("○", DIM),
+    "working": ("◌", ACCENT),
+    "input-required": ("◐", WARN),
+    "auth-required": ("!", WARN),
+    "completed": ("✓", GOOD),
+    "failed": ("✗", BAD),
+    "canceled": ("⊘", DIM),
+    "rejected": ("R", BAD),
 }
+STATE_SIGNS = {state: sign for state, (sign, _) in _STATES.items()}
+DONE, FAILED = STATE_SIGNS["completed"], STATE_SIGNS["failed"]
 CHANGE_SIGNS = {
     "same": " ",
     "added": "+",
@@ -49,16 +54,7 @@ WARNING = "▲"
 LIVE = "⟳"
 NONE = "\N{EN DASH}"
 
-_STATE_STYLES = {
-    "submitted": DIM,
-    "working": ACCENT,
-    "input-required": WARN,
-    "auth-required": WARN,
-    "completed": GOOD,
-    "failed": BAD,
-    "canceled": DIM,
-    "rejected": BAD,
-}
+SEVERITIES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.HINT: DIM}
 
 
 def state_name(state: str) -> str:
@@ -67,92 +63,65 @@ def state_name(state: str) -> str:
 
 
 def state_style(state: str) -> str:
-    return _STATE_STYLES.get(state_name(state), BAD)
+    return _STATES.get(state_name(state), (UNKNOWN, BAD))[1]
 
 
 def state_sign(state: str) -> str:
     return STATE_SIGNS.get(state_name(state), UNKNOWN)
 
 
-DARK = Theme(
-    name="calm-dark",
-    primary="#7aa2d6",
-    secondary="#5b7ea8",
-    accent="#8fb8c8",
-    warning="#d9b25f",
-    error="#e0707a",
-    success="#8fc49a",
-    foreground="#d4d8de",
-    background="#16191e",
-    surface="#16191e",
-    panel="#20252c",
-    dark=True,
-    variables={"dim": "#8a929e", "border": "#3a424d", "border-blurred": "#3a424d"},
+def state_text(state: str, width: int = 0) -> Content:
+    """Return sign and name of `state`, at least `width` cells of them."""
+    text = f"{state_sign(state)} {state_name(state)}".ljust(width)
+    return Content.styled(text, state_style(state))
+
+
+def clickable(text: Content, action: str) -> Content:
+    """Return `text`, on which a click does `action`."""
+    return text.stylize(Style.from_meta({"@click": action}))
+
+
+def _theme(name: str, is_dark: bool, *colours: str) -> Theme:
+    """Return the theme of `colours`, which stand in the order of the table's heading."""
+    strong, weak, accent, warning, error, success, text, ground, panel, dim, border = colours
+    return Theme(
+        name=name,
+        primary=strong,
+        secondary=weak,
+        accent=accent,
+        warning=warning,
+        error=error,
+        success=success,
+        foreground=text,
+        background=ground,
+        surface=ground,
+        panel=panel,
+        dark=is_dark,
+        variables={"dim": dim, "border": border, "border-blurred": border},
+    )
+
+
+# Clear is the palette of Okabe and Ito (2008): sky blue, bluish green, orange and vermillion stay
+# apart for protanopes, deuteranopes and tritanopes. Plain is without colour: signs, names, bold
+# text and bars carry everything.
+# fmt: off
+_PALETTES = (
+    # name, dark    primary    secondary  accent     warning    error      success
+    #               foreground background panel      dim        border
+    _theme("calm-dark", True, "#7aa2d6", "#5b7ea8", "#8fb8c8", "#d9b25f", "#e0707a", "#8fc49a",
+           "#d4d8de", "#16191e", "#20252c", "#8a929e", "#3a424d"),
+    _theme("calm-light", False, "#2a5d9c", "#4a7ab0", "#1f6a80", "#8a5a00", "#b02a37", "#1f6b34",
+           "#22262c", "#f7f7f5", "#e9e9e4", "#666b73", "#c4c4bc"),
+    _theme("clear", True, "#56b4e9", "#0072b2", "#cc79a7", "#f0e442", "#e67a2e", "#1fb68a",
+           "#e4e4e4", "#141414", "#222222", "#9a9a9a", "#4a4a4a"),
+    _theme("contrast", True, "#7cc4ff", "#7cc4ff", "#a8e6ff", "#ffe14d", "#ff8a80", "#7dff9b",
+           "#ffffff", "#000000", "#1c1c1c", "#d0d0d0", "#9a9a9a"),
+    _theme("plain", True, "#ffffff", "#d0d0d0", "#d8d8d8", "#ececec", "#ffffff", "#d8d8d8",
+           "#d8d8d8", "#101010", "#262626", "#9a9a9a", "#565656"),
 )
-LIGHT = Theme(
-    name="calm-light",
-    primary="#2a5d9c",
-    secondary="#4a7ab0",
-    accent="#1f6a80",
-    warning="#8a5a00",
-    error="#b02a37",
-    success="#1f6b34",
-    foreground="#22262c",
-    background="#f7f7f5",
-    surface="#f7f7f5",
-    panel="#e9e9e4",
-    dark=False,
-    variables={"dim": "#666b73", "border": "#c4c4bc", "border-blurred": "#c4c4bc"},
-)
-# Okabe and Ito's palette (2008): sky blue, bluish green, orange and vermillion stay apart for
-# protanopes, deuteranopes and tritanopes.
-CLEAR = Theme(
-    name="clear",
-    primary="#56b4e9",
-    secondary="#0072b2",
-    accent="#cc79a7",
-    warning="#f0e442",
-    error="#e67a2e",
-    success="#1fb68a",
-    foreground="#e4e4e4",
-    background="#141414",
-    surface="#141414",
-    panel="#222222",
-    dark=True,
-    variables={"dim": "#9a9a9a", "border": "#4a4a4a", "border-blurred": "#4a4a4a"},
-)
-CONTRAST = Theme(
-    name="contrast",
-    primary="#7cc4ff",
-    secondary="#7cc4ff",
-    accent="#a8e6ff",
-    warning="#ffe14d",
-    error="#ff8a80",
-    success="#7dff9b",
-    foreground="#ffffff",
-    background="#000000",
-    surface="#000000",
-    panel="#1c1c1c",
-    dark=True,
-    variables={"dim": "#d0d0d0", "border": "#9a9a9a", "border-blurred": "#9a9a9a"},
-)
-# Without colour: signs, names, bold text and bars carry everything.
-COLOURLESS = Theme(
-    name="plain",
-    primary="#ffffff",
-    secondary="#d0d0d0",
-    accent="#d8d8d8",
-    warning="#ececec",
-    error="#ffffff",
-    success="#d8d8d8",
-    foreground="#d8d8d8",
-    background="#101010",
-    surface="#101010",
-    panel="#262626",
-    dark=True,
-    variables={"dim": "#9a9a9a", "border": "#565656", "border-blurred": "#565656"},
-)
-THEMES = {theme.name: theme for theme in (DARK, LIGHT, CLEAR, CONTRAST, COLOURLESS)}
+# fmt: on
+DARK, COLOURLESS = "calm-dark", "plain"
+THEMES = {theme.name: theme for theme in _PALETTES}
 
 
 # What stands for a letter in ASCII; signs that differ stay different.
