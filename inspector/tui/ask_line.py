@@ -12,10 +12,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import Reactive, reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from inspector.tui.drawing import styles
+from inspector.tui.messages import Notice
+
+
+class LineInput(Input):
+    """One line to type in, whose cursor does not blink."""
+
+    cursor_blink: Reactive[bool] = reactive(False, init=False)
 
 
 class AskLine(Horizontal):
@@ -52,10 +60,7 @@ class AskLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("", markup=False)
-        yield Input(compact=True, select_on_focus=False)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
+        yield LineInput(compact=True, select_on_focus=False)
 
     @property
     def text(self) -> str:
@@ -115,11 +120,8 @@ class FilterLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("/", id="filter-sign", markup=False)
-        yield Input(placeholder=HINT, id="filter-text", compact=True)
+        yield LineInput(placeholder=HINT, id="filter-text", compact=True)
         yield Static("", id="filter-told", markup=False)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
 
     @property
     def text(self) -> str:
@@ -161,52 +163,27 @@ class FilterLine(Horizontal):
         self.action_keep()
 
 
-class SaveLine(Horizontal):
-    """Enter saves, Esc does not. A file that is there is never written over."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Back", show=False)]
-
-    class Left(Message):
-        """The user goes back to the panel; `told` says what was saved, or why nothing was."""
-
-        def __init__(self, told: str) -> None:
-            super().__init__()
-            self.told = told
+class SaveLine(AskLine):
+    """Enter saves, Esc does not. An existing file is never overwritten."""
 
     def __init__(self) -> None:
         super().__init__(id="save")
         self._read: Callable[[], bytes] = bytes
 
-    def compose(self) -> ComposeResult:
-        yield Static("save as", id="save-sign", markup=False)
-        yield Input(id="save-path", compact=True)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
-
-    def ask(self, name: str, read: Callable[[], bytes]) -> None:
+    def ask_path(self, name: str, read: Callable[[], bytes]) -> None:
         """Ask for a path, `name` proposed; `read` gives the content once there is one."""
         self._read = read
-        self.display = True
-        field = self.query_one(Input)
-        field.value = name
-        self.screen.set_focus(field)
+        self.ask("save as", name)
+        self.query_one(Input).select_all()
 
-    def action_close(self) -> None:
-        self._leave("")
-
-    @on(Input.Submitted)
-    async def save(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._leave(await asyncio.to_thread(_save, event.value.strip(), self._read))
-
-    def _leave(self, told: str) -> None:
-        self.display = False
-        self.post_message(self.Left(told))
+    @on(AskLine.Taken)
+    async def save(self, event: AskLine.Taken) -> None:
+        self.close()
+        self.post_message(Notice(await asyncio.to_thread(_save, event.text, self._read)))
 
 
 def _save(written: str, read: Callable[[], bytes]) -> str:
-    """Write what `read` gives; returns what to tell."""
+    """Write what `read` gives; returns what came of it."""
     if not written:
         return "not saved: no path"
     path = Path(written).expanduser()

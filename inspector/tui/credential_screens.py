@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from inspector.core.credentials import header_of
 from inspector.errors import InspectorError, UsageError
 from inspector.settings import DEFAULT_TTL_SECONDS, Mint
+from inspector.tui.ask_line import LineInput
 from inspector.tui.composing.options import Choices
 from inspector.tui.credentials import OriginDoubted, SecretHeader
 from inspector.tui.drawing.safe_text import safe_line
@@ -45,22 +46,24 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
             box.border_title = f"Credentials for {safe_line(self._place)}"
             yield Static(safe_line(self._reason), id="reason", markup=False)
             yield Choices("", _KINDS, id="kinds")
-            yield _row("header", Input(name, id="header", compact=True), API_KEY)
-            yield _row("format", Input(template, id="format", compact=True), API_KEY)
-            typed = Input(id="typed", password=True, compact=True, max_length=_SECRET_WIDTH)
+            yield _row("header", LineInput(name, id="header", compact=True), API_KEY)
+            yield _row("format", LineInput(template, id="format", compact=True), API_KEY)
+            typed = LineInput(id="typed", password=True, compact=True, max_length=_SECRET_WIDTH)
             yield _row("secret", typed, TOKEN, API_KEY)
-            yield _row("algorithm", Input("HS256", id="algorithm", compact=True), JWT)
-            key = Input(id="key", compact=True, placeholder="$VARIABLE of a secret, or a PEM file")
+            yield _row("algorithm", LineInput("HS256", id="algorithm", compact=True), JWT)
+            key = LineInput(
+                id="key", compact=True, placeholder="$VARIABLE of a secret, or a PEM file"
+            )
             yield _row("key", key, JWT)
-            claims = Input(id="claims", compact=True, placeholder="aud=bank iss=https://…")
+            claims = LineInput(id="claims", compact=True, placeholder="aud=bank iss=https://…")
             yield _row("claims", claims, JWT)
-            yield _row("seconds", Input(f"{DEFAULT_TTL_SECONDS:g}", id="ttl", compact=True), JWT)
+            yield _row(
+                "seconds", LineInput(f"{DEFAULT_TTL_SECONDS:g}", id="ttl", compact=True), JWT
+            )
             yield Static("", id="problem", markup=False)
             yield Static("Enter uses it   Tab moves   Esc goes on without", id="keys", markup=False)
 
     def on_mount(self) -> None:
-        for field in self.query(Input):
-            field.cursor_blink = False
         self._show_kind()
 
     @on(Choices.Toggled, "#kinds")

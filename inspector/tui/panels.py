@@ -335,14 +335,7 @@ class Panels(Container):
         if payload is None:
             self._notice(NOTHING)
         else:
-            self.query_one(SaveLine).ask(payload.name, payload.read)
-
-    @on(SaveLine.Left)
-    def leave_save(self, event: SaveLine.Left) -> None:
-        event.stop()
-        self.go_back()
-        if event.told:
-            self._notice(event.told)
+            self.query_one(SaveLine).ask_path(payload.name, payload.read)
 
     def _notice(self, text: str) -> None:
         self.post_message(Notice(text))

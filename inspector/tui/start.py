@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Button, Input, Static
 
 from inspector.errors import InspectorError
+from inspector.tui.ask_line import LineInput
 from inspector.tui.messages import TargetGiven
 
 if TYPE_CHECKING:
@@ -54,19 +55,17 @@ class StartScreen(Screen[None]):
                 "d  Demo: a bank's sub agent, here on this machine", id="demo", compact=True
             )
             yield Static("u  URL of an agent, of its card, or a card file", markup=False)
-            yield Input(
+            yield LineInput(
                 self._target, placeholder="http://localhost:5005", id="target", compact=True
             )
             yield Static("p  Project folder of a Rasa assistant with sub agents", markup=False)
-            yield Input(placeholder=".", id="project", compact=True)
+            yield LineInput(placeholder=".", id="project", compact=True)
             yield VerticalGroup(id="known")
             yield Static(self._problem, id="problem", markup=False)
             keys = "Enter chooses   Tab moves   " + ("Esc back" if self.is_beside else "q quits")
             yield Static(keys, id="keys", markup=False)
 
     def on_mount(self) -> None:
-        for written in self.query(Input):
-            written.cursor_blink = False
         if self._problem:
             self.query_one("#target").focus()
         # what is known is read once the choices stand on the terminal

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
@@ -46,6 +46,7 @@ class Prompt(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,shift+enter", "newline", "New line", show=False),
     ]
+    cursor_blink: Reactive[bool] = reactive(False, init=False)
 
     @dataclass
     class Sent(Message):
@@ -94,6 +95,8 @@ _STREAMS = (Operation.STREAM, Operation.RESUBSCRIBE)
 
 class RawBody(TextArea):
     """Enter begins a new line here; undo reaches back to the body as it was composed."""
+
+    cursor_blink: Reactive[bool] = reactive(False, init=False)
 
     def __init__(self) -> None:
         super().__init__(id="raw-body", compact=True, show_line_numbers=True, tab_behavior="focus")
@@ -263,8 +266,6 @@ class Composer(VerticalGroup):
             yield Static("", id="options", markup=False)
 
     def on_mount(self) -> None:
-        for area in self.query(TextArea):
-            area.cursor_blink = False
         self.query_one("#options", Static).auto_links = False
         self._clock = self.set_interval(_CLOCK_SECONDS, self._show_waiting, pause=True)
         self.call_after_refresh(self.watch_waiting)

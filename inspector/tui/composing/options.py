@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import Button, Input, Static
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line, size
 from inspector.wire.endpoints import DEFAULT
@@ -310,10 +311,6 @@ class OptionsForm(VerticalGroup):
             yield from _field(HISTORY)
             yield from _field(MODES)
 
-    def on_mount(self) -> None:
-        for field in self.query(Input):
-            field.cursor_blink = False
-
     def show(self, options: TurnOptions) -> None:
         """Show `options`, leaving alone what a field says already in other words."""
         in_context = options.chosen_context or options.is_new_context or options.context_id is None
@@ -367,7 +364,7 @@ class OptionsForm(VerticalGroup):
 
 def _field(field: Field) -> ComposeResult:
     yield Static(field.label, classes="label", markup=False)
-    yield Input(
+    yield LineInput(
         placeholder=field.placeholder,
         id=field.id,
         classes="field",

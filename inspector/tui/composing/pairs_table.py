@@ -15,6 +15,7 @@ from textual.widgets import Button, Input
 
 from inspector.core.commands import SlotShape
 from inspector.core.project import DomainSlot, has_domain, read_slot_domain
+from inspector.tui.ask_line import LineInput
 from inspector.tui.composing.options import Choices
 from inspector.tui.drawing.safe_text import value_text
 from inspector.wire.json_values import Json
@@ -180,8 +181,8 @@ class PairLine(HorizontalGroup):
 
     def compose(self) -> ComposeResult:
         name, typed = self._first
-        yield Input(name, placeholder=self._noun, classes="name", compact=True)
-        yield Input(typed, placeholder="value", classes="value", compact=True)
+        yield LineInput(name, placeholder=self._noun, classes="name", compact=True)
+        yield LineInput(typed, placeholder="value", classes="value", compact=True)
         if not self.is_text:
             kind = Button("auto", classes="kind", compact=True)
             # its word tells that it was pressed
@@ -189,8 +190,6 @@ class PairLine(HorizontalGroup):
             yield kind
 
     def on_mount(self) -> None:
-        for field in self.query(Input):
-            field.cursor_blink = False
         self.know(self._hints)
 
     def know(self, hints: Mapping[str, Hint]) -> None:

@@ -14,6 +14,7 @@ from textual.widgets import Button, Input, Static
 
 from inspector.core.requests import read_part
 from inspector.errors import UsageError
+from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import part_name
 from inspector.wire.dialect import Part
@@ -47,16 +48,13 @@ class PartsTable(VerticalGroup):
 
     def compose(self) -> ComposeResult:
         yield VerticalScroll(classes="rows", can_focus=False)
-        yield Input(
+        yield LineInput(
             placeholder="path of a file, or a part as JSON; Enter attaches it",
             id="attach",
             compact=True,
             suggester=PathSuggester(),
         )
         yield Static("", id="attach-problem", markup=False)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
 
     def parts(self) -> tuple[Part, ...]:
         return tuple(line.part for line in self.query(PartLine))

@@ -23,6 +23,7 @@ from inspector.core.saved.targets import (
     read_targets,
 )
 from inspector.errors import UsageError
+from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line, value_text
 from inspector.wire.json_values import Json
@@ -130,12 +131,11 @@ class SnippetsScreen(ModalScreen[Kept | None]):
         with VerticalGroup(id="snippets") as group:
             group.border_title = "Snippets and slot sets"
             group.border_subtitle = "Enter takes or keeps   ^D forgets   Esc back"
-            yield Input(placeholder="filter, or a name for what is written", compact=True)
+            yield LineInput(placeholder="filter, or a name for what is written", compact=True)
             yield OptionList(compact=True, markup=False)
             yield Static("", id="snippets-note", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
         self.query_one(OptionList).can_focus = False
         try:
             self._targets = read_targets(self._path)

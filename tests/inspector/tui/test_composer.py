@@ -501,6 +501,6 @@ async def test_terminal_without_an_editor_says_so(server: "RawServer", until: Un
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("h", "i", "ctrl+e")
-        notice = "the terminal cannot be handed over to an editor"
+        notice = "the terminal cannot be handed over to another program"
         await until(pilot, lambda: pilot.app.screen.query_one(KeyBar).notice == notice)
         assert composer(pilot).prompt.text == "hi"

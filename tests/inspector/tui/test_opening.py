@@ -90,7 +90,7 @@ async def test_file_is_told_with_type_and_size_and_saved_where_the_user_says(
         lines = [block.plain for block in pilot.app.screen.query_one(DataPanel).blocks]
         assert any("../map.png  image/png  4 B" in line for line in lines)
         await pilot.press("W")
-        field = pilot.app.screen.query_one("#save-path", Input)
+        field = pilot.app.screen.query_one("#save Input", Input)
         await until(pilot, lambda: field.has_focus)
         assert field.value == "map.png"
         field.value = str(tmp_path / "kept.png")
@@ -104,7 +104,7 @@ async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: U
     (tmp_path / "kept").write_text("mine")
     async with shown(answered([PICTURE]), InspectorApp()) as pilot:
         await pilot.press("W")
-        field = pilot.app.screen.query_one("#save-path", Input)
+        field = pilot.app.screen.query_one("#save Input", Input)
         await until(pilot, lambda: field.has_focus)
         field.value = str(tmp_path / "kept")
         await pilot.press("enter")
