@@ -84,7 +84,7 @@ class InspectorApp(App[int]):
             or (self.config.symbols == "auto" and is_ascii_terminal(os.environ))
         )
         wanted = self.config.theme or self.look.theme
-        self.theme = COLOURLESS if self.no_color else wanted if wanted in THEMES else DARK
+        self.theme = COLOURLESS.name if self.no_color else wanted if wanted in THEMES else DARK.name
 
     def compose(self) -> ComposeResult:
         yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")

@@ -120,8 +120,8 @@ _PALETTES = (
            "#d8d8d8", "#101010", "#262626", "#9a9a9a", "#565656"),
 )
 # fmt: on
-DARK, COLOURLESS = "calm-dark", "plain"
 THEMES = {theme.name: theme for theme in _PALETTES}
+DARK, COLOURLESS = THEMES["calm-dark"], THEMES["plain"]
 
 
 # What stands for a letter in ASCII; signs that differ stay different.
