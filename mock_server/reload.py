@@ -39,7 +39,7 @@ class Broken:
     problems: tuple[Problem, ...]
 
 
-Version: TypeAlias = Project | Broken
+ProjectVersion: TypeAlias = Project | Broken
 
 logger = get_logger("a2a_server")
 
@@ -78,7 +78,7 @@ async def reloading(
 
 
 async def _follow(
-    saved: AsyncIterator[Version],
+    saved: AsyncIterator[ProjectVersion],
     service: Service,
     actions: Actions,
     started_with: Project,
@@ -183,7 +183,7 @@ async def versions(
     *,
     seen: str,
     patience_seconds: float = PATIENCE_SECONDS,
-) -> AsyncGenerator[Version]:
+) -> AsyncGenerator[ProjectVersion]:
     """Each version that differs from the one before; `seen` is the first one's hash."""
     while True:
         await changes.next()
@@ -197,14 +197,14 @@ async def versions(
         yield version
 
 
-def _is_doubtful(version: Version) -> bool:
+def _is_doubtful(version: ProjectVersion) -> bool:
     """Whether it may be half written: it does not load, or a file is empty."""
     return isinstance(version, Broken) or all(
         flow.is_pattern for flow in version.assistant.flows.values()
     )
 
 
-def _attempt(load: Callable[[], Project]) -> Version:
+def _attempt(load: Callable[[], Project]) -> ProjectVersion:
     try:
         return load()
     except ProjectError as error:

@@ -12,8 +12,8 @@ from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT, Effect, PushEffect, Reach
 from mock_server.faults.matching import (
     PUSH_CRITERIA,
-    Delivery,
     Match,
+    OutgoingPush,
     ReceivedRequest,
     criteria,
     delivers,
@@ -95,7 +95,7 @@ def _reason(message: str) -> str:
 
 
 Draw: TypeAlias = Callable[[], float]
-Subject: TypeAlias = ReceivedRequest | Delivery
+Subject: TypeAlias = ReceivedRequest | OutgoingPush
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ class ArmedFaults:
         )
         return self._hits(candidates, request)
 
-    def tamper(self, delivery: Delivery) -> Tampering:
+    def tamper(self, delivery: OutgoingPush) -> Tampering:
         """What becomes of a push notification: all that hit it, taken together."""
         if not self._armed:
             return UNTAMPERED

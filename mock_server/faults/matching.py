@@ -88,8 +88,8 @@ def _checked(pattern: str) -> str:
     return pattern
 
 
-class Match(BaseModel):
-    """All that is given must hold; an empty matcher matches everything."""
+class RequestCriteria(BaseModel):
+    """What a request can be known by; all that is given must hold."""
 
     model_config = STRICT
     method: str | None = Field(default=None, description="JSON-RPC method; `*` stands for any text")
@@ -100,6 +100,11 @@ class Match(BaseModel):
     text: Annotated[str, AfterValidator(_checked)] | None = Field(
         default=None, description="regular expression found in the user's text"
     )
+
+
+class Match(RequestCriteria):
+    """All that is given must hold; an empty matcher matches everything."""
+
     headers: dict[str, str] = Field(
         default_factory=dict[str, str],
         description="header values by name; `*` stands for any text",
@@ -119,7 +124,7 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class OutgoingPush:
     """A push notification about to be sent."""
 
     task_id: str
@@ -132,7 +137,7 @@ def criteria(match: Match) -> frozenset[str]:
     return frozenset(name for name in Match.model_fields if getattr(match, name))
 
 
-def misses(match: Match, request: ReceivedRequest) -> tuple[Miss, ...]:
+def misses(match: RequestCriteria, request: ReceivedRequest) -> tuple[Miss, ...]:
     """What keeps `request` from matching; empty if it does."""
     wanted = (
         ("method", match.method, request.method, _is_like),
@@ -147,10 +152,10 @@ def misses(match: Match, request: ReceivedRequest) -> tuple[Miss, ...]:
         for name, expected, found, holds in wanted
         if expected is not None and (found is None or not holds(expected, found))
     ]
-    return (*failed, *_header_misses(match, request))
+    return (*failed, *(_header_misses(match, request) if isinstance(match, Match) else ()))
 
 
-def delivers(match: Match, delivery: Delivery) -> bool:
+def delivers(match: Match, delivery: OutgoingPush) -> bool:
     """Whether `match` is for this push notification."""
     return (
         match.context in (None, delivery.context_id)

@@ -25,7 +25,7 @@ from mock_server.faults.effects import (
     WrongContextId,
     WrongId,
 )
-from mock_server.faults.matching import Delivery
+from mock_server.faults.matching import OutgoingPush
 from mock_server.tasks.json_text import encode_json, parse_json
 from mock_server.tasks.task import TaskState
 
@@ -72,10 +72,10 @@ class Tampering:
 
 UNTAMPERED = Tampering()
 
-PushHook: TypeAlias = Callable[[Delivery], Tampering]
+PushHook: TypeAlias = Callable[[OutgoingPush], Tampering]
 
 
-def untouched(_: Delivery) -> Tampering:
+def untouched(_: OutgoingPush) -> Tampering:
     """The hook of a server without faults."""
     return UNTAMPERED
 
@@ -168,20 +168,10 @@ END = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Bytes:
-    """These are sent."""
-
-    content: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Cut:
     """The connection ends here: `reset`, `cut` without the last chunk, or `clean` with it."""
 
     how: str
-
-
-Step: TypeAlias = Bytes | Cut
 
 
 class StreamTampering:
@@ -196,12 +186,12 @@ class StreamTampering:
         self._sent = 0
         self._is_cut = False
 
-    def frame(self, frame: bytes) -> Iterator[Step]:
+    def frame(self, frame: bytes) -> Iterator[bytes | Cut]:
         """What goes out for `frame`; a comment goes out as it is."""
         if self._is_cut:
             return
         if not frame.startswith(DATA):
-            yield Bytes(frame)
+            yield frame
             return
         document = frame.removeprefix(DATA).removesuffix(END)
         if self._drops_final and _is_final(document):
@@ -216,22 +206,22 @@ class StreamTampering:
             yield from self._send(event)
             yield from self._send(held)
 
-    def end(self) -> Iterator[Step]:
+    def end(self) -> Iterator[bytes | Cut]:
         """What goes out once there are no more frames."""
         if self._held is not None and not self._is_cut:
             yield from self._send(self._held)
 
-    def _send(self, event: bytes) -> Iterator[Step]:
+    def _send(self, event: bytes) -> Iterator[bytes | Cut]:
         for _ in range(self._times):
             if self._is_cut:
                 return
             yield from self._once(event)
 
-    def _once(self, event: bytes) -> Iterator[Step]:
+    def _once(self, event: bytes) -> Iterator[bytes | Cut]:
         for effect in self._effects:
             match effect:
                 case TruncatedStream(after_events=limit, ending=ending) if self._sent >= limit:
-                    yield Bytes(event[: len(event) // 2])
+                    yield event[: len(event) // 2]
                     yield from self._cut(ending)
                     return
                 case ConnectionReset(when="during") if self._sent >= 1:
@@ -240,9 +230,9 @@ class StreamTampering:
                 case _:
                     pass
         self._sent += 1
-        yield Bytes(event)
+        yield event
 
-    def _cut(self, how: str) -> Iterator[Step]:
+    def _cut(self, how: str) -> Iterator[bytes | Cut]:
         self._is_cut = True
         yield Cut(how)
 

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from structlog.stdlib import get_logger
 
 from mock_server.errors import PostFailed, PushRefused
-from mock_server.faults.matching import Delivery
+from mock_server.faults.matching import OutgoingPush
 from mock_server.faults.tampering import PushHook, untouched
 from mock_server.project.endpoints import A2AServerEntry
 from mock_server.push.policy import (
@@ -395,7 +395,7 @@ class Notifier:
 
     def _hand_over(self, registration: Registration, body: bytes, task: Task) -> None:
         state = task.status.state
-        tampering = self._tamper(Delivery(task.id, task.context_id, state))
+        tampering = self._tamper(OutgoingPush(task.id, task.context_id, state))
         if tampering.is_lost:
             return
         if tampering.token is not None:

@@ -104,7 +104,7 @@ class Conversation:
         return agent.has_changed(self.state.stack, since)
 
 
-class Host(Protocol):
+class TurnHost(Protocol):
     """The program that a turn runs in."""
 
     def now_seconds(self) -> float:
@@ -132,7 +132,7 @@ class EngineTurn:
 
     __slots__ = ("_course", "_host", "_request", "agent", "before", "conversation", "events")
 
-    def __init__(self, agent: AgentVersion, conversation: Conversation, host: Host) -> None:
+    def __init__(self, agent: AgentVersion, conversation: Conversation, host: TurnHost) -> None:
         self.agent = agent
         self.conversation = conversation
         self.before = conversation.state

@@ -70,7 +70,7 @@ class TurnOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StateRule:
     id: str
     state: TaskState
     holds: Callable[[TurnOutcome], bool]
@@ -81,7 +81,7 @@ def task_state(turn: TurnOutcome) -> TaskState:
     return next(rule.state for rule in RULES if rule.holds(turn))
 
 
-def candidates(turn: TurnOutcome) -> tuple[Rule, ...]:
+def candidates(turn: TurnOutcome) -> tuple[StateRule, ...]:
     """Every rule that holds, in order, as if cannot-handle always rejected: for the trace."""
     strict = replace(turn, rejected_scope=RejectedScope.ALWAYS)
     return tuple(rule for rule in RULES if rule.holds(strict))
@@ -151,16 +151,16 @@ def _completed_user_flow(turn: TurnOutcome) -> bool:
 
 
 RULES = (
-    Rule("STATE-1", TaskState.AUTH_REQUIRED, lambda turn: not turn.is_authorized),
-    Rule("STATE-2", TaskState.REJECTED, _is_rejected),
-    Rule("STATE-3", TaskState.FAILED, lambda turn: activated(turn, ERROR_PATTERN) is not None),
-    Rule("STATE-4", TaskState.CANCELED, _is_canceled),
-    Rule("STATE-5", TaskState.COMPLETED, _has_finished),
-    Rule("STATE-6", TaskState.INPUT_REQUIRED, _offers_more),
-    Rule("STATE-7", TaskState.COMPLETED, _is_past_completion),
-    Rule("STATE-7", TaskState.COMPLETED, _waits_in_hidden_repair),
-    Rule("STATE-8", TaskState.INPUT_REQUIRED, lambda turn: turn.is_waiting),
-    Rule("STATE-9", TaskState.WORKING, lambda _: True),
+    StateRule("STATE-1", TaskState.AUTH_REQUIRED, lambda turn: not turn.is_authorized),
+    StateRule("STATE-2", TaskState.REJECTED, _is_rejected),
+    StateRule("STATE-3", TaskState.FAILED, lambda turn: activated(turn, ERROR_PATTERN) is not None),
+    StateRule("STATE-4", TaskState.CANCELED, _is_canceled),
+    StateRule("STATE-5", TaskState.COMPLETED, _has_finished),
+    StateRule("STATE-6", TaskState.INPUT_REQUIRED, _offers_more),
+    StateRule("STATE-7", TaskState.COMPLETED, _is_past_completion),
+    StateRule("STATE-7", TaskState.COMPLETED, _waits_in_hidden_repair),
+    StateRule("STATE-8", TaskState.INPUT_REQUIRED, lambda turn: turn.is_waiting),
+    StateRule("STATE-9", TaskState.WORKING, lambda _: True),
 )
 
 

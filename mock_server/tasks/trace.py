@@ -25,7 +25,7 @@ from mock_server.dialogue.state import (
     Understood,
 )
 from mock_server.tasks.mapper import (
-    Rule,
+    StateRule,
     TurnOutcome,
     active_flow,
     candidates,
@@ -54,7 +54,7 @@ class TracedTurn:
         return task_state(self.outcome)
 
     @property
-    def state_rules(self) -> tuple[Rule, ...]:
+    def state_rules(self) -> tuple[StateRule, ...]:
         """The rules of the state mapper that could have decided; the first is the one that did."""
         rules = candidates(self.outcome)
         decided = next(rule for rule in rules if rule.holds(self.outcome))

@@ -22,14 +22,14 @@ from mock_server.tasks.json_text import encode_json
 from mock_server.tasks.trace import encode_decisions, encode_turn
 from mock_server.web import admin_views as views
 from mock_server.web import http_server
-from mock_server.web.admin_operations import (
+from mock_server.web.admin_routes import (
     EVENT_STREAM,
     NOT_FOUND,
     PREFIX,
     UNPROCESSABLE,
+    AdminRoute,
     Complaint,
     Endpoint,
-    Operation,
     Problem,
     Refused,
     answer,
@@ -248,96 +248,77 @@ def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:
 
     `token` None is for this machine only.
     """
-    operations = _operations(admin)
-    document = openapi(operations, version)
+    described = _admin_routes(admin)
+    document = openapi(described, version)
 
     async def describe(_: Request) -> Response:
         return answer(document)
 
-    routes = [*_routes(operations), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
+    routes = [*_routes(described), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
     handlers = {Refused: _refuse, HTTPException: _refuse}
     return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), token)
 
 
-def _operations(admin: Admin) -> tuple[Operation, ...]:
+def _admin_routes(admin: Admin) -> tuple[AdminRoute, ...]:
     """Every route but the description of the routes; of two that match, the first counts."""
     return (
-        Operation(
+        AdminRoute(
             "GET", "/requests", admin.list_requests, "List what was received",
-            answer=views.ReceivedList, query=views.Listing,
+            views.ReceivedList, query=views.Listing,
         ),
-        Operation(
-            "DELETE", "/requests", admin.clear_requests, "Empty the journal",
-            answer=views.Count,
-        ),
-        Operation(
+        AdminRoute("DELETE", "/requests", admin.clear_requests, "Empty the journal", views.Count),
+        AdminRoute(
             "POST", "/requests/count", admin.count_requests, "Count what was received",
-            answer=views.Count, body=views.Criteria,
+            views.Count, body=views.Criteria,
         ),
-        Operation(
+        AdminRoute(
             "GET", "/requests/near-misses", admin.near_misses,
             "Show what was nearly as expected, and what was not",
-            answer=views.NearMissList, query=views.NearMissQuery,
+            views.NearMissList, query=views.NearMissQuery,
         ),
-        Operation(
-            "GET", "/requests/{number:int}", admin.show_request, "Show a request",
-            answer=views.Detail,
+        AdminRoute(
+            "GET", "/requests/{number:int}", admin.show_request, "Show a request", views.Detail
         ),
-        Operation(
-            "GET", "/faults", admin.list_faults, "List the armed faults",
-            answer=views.ArmedList,
-        ),
-        Operation(
+        AdminRoute("GET", "/faults", admin.list_faults, "List the armed faults", views.ArmedList),
+        AdminRoute(
             "POST", "/faults", admin.arm_faults, "Arm a fault, or a list of them",
-            answer=views.ArmedList, body=Fault, status=201,
+            views.ArmedList, body=Fault, status=201,
         ),
-        Operation(
-            "DELETE", "/faults", admin.clear_faults, "Disarm every fault",
-            answer=views.ArmedList,
+        AdminRoute("DELETE", "/faults", admin.clear_faults, "Disarm every fault", views.ArmedList),
+        AdminRoute("GET", "/faults/{id}", admin.show_fault, "Show a fault", views.ArmedView),
+        AdminRoute(
+            "DELETE", "/faults/{id}", admin.disarm_fault, "Disarm a fault", views.ArmedList
         ),
-        Operation("GET", "/faults/{id}", admin.show_fault, "Show a fault", answer=views.ArmedView),
-        Operation(
-            "DELETE", "/faults/{id}", admin.disarm_fault, "Disarm a fault",
-            answer=views.ArmedList,
-        ),
-        Operation(
+        AdminRoute(
             "POST", "/reset", admin.reset,
             "Forget conversations, tasks and requests; arm the faults of mock.yml; load the model",
-            answer=views.ResetView,
+            views.ResetView,
         ),
-        Operation(
+        AdminRoute(
             "GET", "/contexts", admin.list_contexts, "List the contexts with their slots",
-            answer=views.ContextList, query=views.ContextQuery,
+            views.ContextList, query=views.ContextQuery,
         ),
-        Operation(
-            "GET", "/contexts/{id:path}", admin.show_context, "Show a context",
-            answer=views.ContextDetail,
+        AdminRoute(
+            "GET", "/contexts/{id:path}", admin.show_context, "Show a context", views.ContextDetail
         ),
-        Operation(
+        AdminRoute(
             "GET", "/events", admin.follow_events, "Follow turns, reloads and faults that hit",
             query=views.EventQuery, media_type=EVENT_STREAM,
         ),
-        Operation("GET", "/model", admin.show_model, "Show the model", answer=views.ModelView),
-        Operation(
-            "POST", "/model/load", admin.load_model, "Load the model",
-            answer=views.ModelView,
+        AdminRoute("GET", "/model", admin.show_model, "Show the model", views.ModelView),
+        AdminRoute("POST", "/model/load", admin.load_model, "Load the model", views.ModelView),
+        AdminRoute(
+            "POST", "/model/unload", admin.unload_model, "Unload the model", views.ModelView
         ),
-        Operation(
-            "POST", "/model/unload", admin.unload_model, "Unload the model",
-            answer=views.ModelView,
-        ),
-        Operation(
-            "GET", "/traces/{id}", admin.show_trace, "Explain a turn",
-            answer=views.TraceView,
-        ),
+        AdminRoute("GET", "/traces/{id}", admin.show_trace, "Explain a turn", views.TraceView),
     )  # fmt: skip
 
 
-def _routes(operations: Iterable[Operation]) -> Iterator[Route]:
+def _routes(described: Iterable[AdminRoute]) -> Iterator[Route]:
     """One route a path, so that the answer to a wrong verb lists the right ones."""
     by_path: dict[str, dict[str, Endpoint]] = {}
-    for operation in operations:
-        by_path.setdefault(operation.path, {})[operation.verb] = operation.endpoint
+    for route in described:
+        by_path.setdefault(route.path, {})[route.verb] = route.endpoint
     for path, endpoints in by_path.items():
         yield Route(PREFIX + path, _dispatch(endpoints), methods=[*endpoints])
 

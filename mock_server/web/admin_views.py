@@ -11,7 +11,7 @@ from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import Armed
-from mock_server.faults.matching import Match, Miss, misses
+from mock_server.faults.matching import Miss, RequestCriteria, misses
 from mock_server.service.conversation import Conversation
 from mock_server.service.events import DROPPED, KINDS
 from mock_server.service.service import Service
@@ -27,16 +27,11 @@ SECRET_HEADERS = frozenset(
 SECRET_KEYS = frozenset({"token", "credentials", "secret", "password"})
 
 
-class Criteria(BaseModel):
-    """All that is given must hold; `*` stands for any text in `method` and `path`."""
+class Criteria(RequestCriteria):
+    """All that is given must hold."""
 
-    model_config = STRICT
-    method: str | None = Field(default=None, description="JSON-RPC method")
-    path: str | None = Field(default=None, description="path of the URL")
     context: str | None = Field(default=None, description="of the request or of its answer")
     task: str | None = Field(default=None, description="of the answer, else of the request")
-    message: str | None = Field(default=None, description="`messageId`")
-    text: str | None = Field(default=None, description="regular expression in the user's text")
     state: TaskState | None = Field(default=None, description="the task's, in the answer")
     status: int | None = Field(default=None, description="HTTP status of the answer")
     fault: str | None = Field(default=None, description="a fault that hit the request")
@@ -114,7 +109,6 @@ class NearMissList:
 
 def criteria_missed(criteria: Criteria, exchange: Exchange) -> tuple[Miss, ...]:
     request, outcome = exchange.request(), exchange.outcome()
-    match = Match(**criteria.model_dump(include=Match.model_fields.keys() - {"state"}))
     wanted = (
         ("state", criteria.state, outcome.state),
         ("status", criteria.status, exchange.status),
@@ -126,7 +120,7 @@ def criteria_missed(criteria: Criteria, exchange: Exchange) -> tuple[Miss, ...]:
     ]
     if criteria.fault is not None and criteria.fault not in exchange.faults:
         others.append(Miss("fault", criteria.fault, ", ".join(exchange.faults) or None))
-    return (*misses(match, request), *others)
+    return (*misses(criteria, request), *others)
 
 
 def received(exchange: Exchange) -> Received:

@@ -24,7 +24,7 @@ from structlog.stdlib import get_logger
 from mock_server.dialogue.model import Json
 from mock_server.errors import ProjectError
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
-from mock_server.faults.matching import RPC_PATH, Delivery, read_request
+from mock_server.faults.matching import RPC_PATH, OutgoingPush, read_request
 from mock_server.faults.tampering import handling
 from mock_server.project.endpoints import JwtAuth
 from mock_server.project.load import Model
@@ -353,7 +353,7 @@ def _fault_event(fired: Fired, subject: Subject) -> dict[str, Json]:
         "task": subject.task_id,
     }
     match subject:
-        case Delivery(state=state):
+        case OutgoingPush(state=state):
             return {**fields, "state": state.value}
         case _:
             return {**fields, "verb": subject.verb, "path": subject.path, "method": subject.method}

@@ -20,7 +20,7 @@ from mock_server.faults.effects import (
 )
 from mock_server.faults.fault import Fired
 from mock_server.faults.matching import RPC_PATH, ReceivedRequest
-from mock_server.faults.tampering import END, Bytes, Cut, Step, StreamTampering, tampered_document
+from mock_server.faults.tampering import END, Cut, StreamTampering, tampered_document
 from mock_server.tasks.json_text import parse_json
 from mock_server.web import http_server
 from mock_server.wire import jsonrpc
@@ -200,9 +200,9 @@ class TamperedAnswer:
         if has_ended and not self._is_over:
             await self._finish()
 
-    async def _do(self, step: Step) -> None:
-        if isinstance(step, Bytes):
-            await self._write(step.content)
+    async def _do(self, step: bytes | Cut) -> None:
+        if isinstance(step, bytes):
+            await self._write(step)
             return
         self._is_over = True
         match step.how:

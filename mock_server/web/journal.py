@@ -22,7 +22,7 @@ DATA = b"data: "
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExchangeOutcome:
     """What an answer says; `state` is spelt with underscores, `error` is JSON-RPC's code."""
 
     task_id: str | None = None
@@ -112,7 +112,7 @@ class Exchange:
             task_id=outcome.task_id or request.task_id,
         )
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ExchangeOutcome:
         return read_outcome(self.answer_document())
 
     def answer_document(self) -> bytes:
@@ -165,21 +165,21 @@ class Journal:
         self._size_bytes -= oldest.size_bytes
 
 
-def read_outcome(answer: bytes) -> Outcome:
+def read_outcome(answer: bytes) -> ExchangeOutcome:
     """What a JSON-RPC answer, or an event of a stream, says; nothing if it is neither."""
     try:
         document = parse_json(answer)
     except ValueError:
-        return Outcome()
+        return ExchangeOutcome()
     match document:
         case {"error": {"code": int(code)}}:
-            return Outcome(error=code)
+            return ExchangeOutcome(error=code)
         case {"result": {"kind": "task", "id": str(task), "contextId": str(context), **rest}}:
-            return Outcome(task, context, _state(rest.get("status")))
+            return ExchangeOutcome(task, context, _state(rest.get("status")))
         case {"result": {"taskId": str(task), "contextId": str(context), **rest}}:
-            return Outcome(task, context, _state(rest.get("status")))
+            return ExchangeOutcome(task, context, _state(rest.get("status")))
         case _:
-            return Outcome()
+            return ExchangeOutcome()
 
 
 def _state(status: Json) -> str | None:

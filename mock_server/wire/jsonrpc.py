@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: envelopes in the key order of a2a-sdk 0.3.26, and A2A's errors in its words."""
 
-from collections.abc import Mapping
 from enum import IntEnum
+from functools import partial
 
 from mock_server.dialogue.model import Json
 from mock_server.errors import RpcError
@@ -35,27 +35,14 @@ def read_envelope(body: bytes) -> tuple[RpcId, dict[str, Json]] | BadCall:
         payload = parse_json(body)
     except ValueError:
         return BadCall(None, parse_error())
-    if not isinstance(payload, dict) or not _has_valid_id(payload):
+    if not isinstance(payload, dict):
         return BadCall(None, invalid_request(None))
-    rpc_id = _id_of(payload)
+    rpc_id = payload.get("id")
+    if isinstance(rpc_id, bool) or not isinstance(rpc_id, str | int | float | None):
+        return BadCall(None, invalid_request(None))
     if payload.get("jsonrpc") != VERSION or not isinstance(payload.get("method"), str):
         return BadCall(rpc_id, invalid_request(None))
     return rpc_id, payload
-
-
-def _has_valid_id(payload: Mapping[str, Json]) -> bool:
-    """A string, a number or null, if there is one."""
-    rpc_id = payload.get("id")
-    is_number = isinstance(rpc_id, int | float) and not isinstance(rpc_id, bool)
-    return rpc_id is None or isinstance(rpc_id, str) or is_number
-
-
-def _id_of(payload: Mapping[str, Json]) -> RpcId:
-    match payload:
-        case {"id": str() | int() | float() as rpc_id}:
-            return rpc_id
-        case _:
-            return None
 
 
 def result_envelope(rpc_id: RpcId, result: bytes | None) -> bytes:
@@ -100,60 +87,47 @@ class InFlight(RpcError):
         super().__init__(Code.INVALID_REQUEST, "The message is being processed", data)
 
 
-def parse_error() -> RpcError:
-    return RpcError(Code.PARSE_ERROR, "Invalid JSON payload")
+parse_error = partial(RpcError, Code.PARSE_ERROR, "Invalid JSON payload")
+too_large = partial(RpcError, Code.INVALID_REQUEST, "Payload too large")
+method_not_found = partial(RpcError, Code.METHOD_NOT_FOUND, "Method not found")
+internal_error = partial(RpcError, Code.INTERNAL, "Internal error")
+shutting_down = partial(RpcError, Code.INTERNAL, "The server is shutting down")
+unauthorized = partial(RpcError, Code.UNAUTHORIZED, "Unauthorized")
+task_not_found = partial(RpcError, Code.TASK_NOT_FOUND, "Task not found")
+unsupported = partial(RpcError, Code.UNSUPPORTED_OPERATION, "This operation is not supported")
+content_type_not_supported = partial(
+    RpcError, Code.CONTENT_TYPE_NOT_SUPPORTED, "Incompatible content types"
+)
+no_extended_card = partial(RpcError, Code.INTERNAL, "Authenticated card not supported")
+push_not_offered = partial(
+    RpcError, Code.UNSUPPORTED_OPERATION, "Push notifications are not supported by the agent"
+)
+push_config_not_found = partial(RpcError, Code.INTERNAL, "Push notification config not found")
+# These two are the A2A specification's; a2a-sdk 0.3.26 never sends them.
+extended_card_not_configured = partial(
+    RpcError, Code.NO_EXTENDED_CARD, "Authenticated Extended Card is not configured"
+)
+push_not_supported = partial(
+    RpcError, Code.PUSH_NOT_SUPPORTED, "Push Notification is not supported"
+)
 
 
 def invalid_request(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_REQUEST, "Request payload validation error", problems)
 
 
-def too_large() -> RpcError:
-    return RpcError(Code.INVALID_REQUEST, "Payload too large")
-
-
-def method_not_found() -> RpcError:
-    return RpcError(Code.METHOD_NOT_FOUND, "Method not found")
-
-
 def invalid_params(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, "Invalid parameters", problems)
 
 
-def internal_error() -> RpcError:
-    return RpcError(Code.INTERNAL, "Internal error")
-
-
-def no_extended_card() -> RpcError:
-    return RpcError(Code.INTERNAL, "Authenticated card not supported")
-
-
-def extended_card_not_configured() -> RpcError:
-    """What the A2A specification has for it; a2a-sdk 0.3.26 never sends it."""
-    return RpcError(Code.NO_EXTENDED_CARD, "Authenticated Extended Card is not configured")
-
-
-def unauthorized() -> RpcError:
-    return RpcError(Code.UNAUTHORIZED, "Unauthorized")
-
-
-def shutting_down() -> RpcError:
-    return RpcError(Code.INTERNAL, "The server is shutting down")
-
-
-def task_not_found() -> RpcError:
-    return RpcError(Code.TASK_NOT_FOUND, "Task not found")
-
-
 def unknown_task(task_id: str) -> RpcError:
-    """A message names a task that is not there, or not in its context (TURN-2)."""
+    """A message names a task that is unknown, or of another context (TURN-2)."""
     return RpcError(Code.TASK_NOT_FOUND, f"Task {task_id} was specified but does not exist")
 
 
 def not_cancelable(state: TaskState) -> RpcError:
-    return RpcError(
-        Code.TASK_NOT_CANCELABLE, f"Task cannot be canceled - current state: TaskState.{state}"
-    )
+    text = f"Task cannot be canceled - current state: TaskState.{state}"
+    return RpcError(Code.TASK_NOT_CANCELABLE, text)
 
 
 def is_terminal(task_id: str, state: TaskState) -> RpcError:
@@ -162,26 +136,5 @@ def is_terminal(task_id: str, state: TaskState) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, f"Task {task_id} is in terminal state: {spelling}")
 
 
-def push_not_supported() -> RpcError:
-    """What the A2A specification has for it; a2a-sdk 0.3.26 never sends it."""
-    return RpcError(Code.PUSH_NOT_SUPPORTED, "Push Notification is not supported")
-
-
-def push_not_offered() -> RpcError:
-    return RpcError(Code.UNSUPPORTED_OPERATION, "Push notifications are not supported by the agent")
-
-
-def unsupported() -> RpcError:
-    return RpcError(Code.UNSUPPORTED_OPERATION, "This operation is not supported")
-
-
 def push_refused(reason: str) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, f"Invalid push notification configuration: {reason}")
-
-
-def push_config_not_found() -> RpcError:
-    return RpcError(Code.INTERNAL, "Push notification config not found")
-
-
-def content_type_not_supported() -> RpcError:
-    return RpcError(Code.CONTENT_TYPE_NOT_SUPPORTED, "Incompatible content types")

@@ -61,7 +61,7 @@ LISTED_PROBLEMS = 1000
 # The models of the SDK ask for an id, of kinds that they know.
 STANDS_FOR_ANY_ID = 0
 CONTEXT = frozenset({"contextId"})
-Request: TypeAlias = (
+A2ARequest: TypeAlias = (
     types.SendMessageRequest
     | types.SendStreamingMessageRequest
     | types.GetTaskRequest
@@ -73,8 +73,8 @@ Request: TypeAlias = (
     | types.DeleteTaskPushNotificationConfigRequest
     | types.GetAuthenticatedExtendedCardRequest
 )
-METHODS: Mapping[str, type[Request]] = {
-    model.model_fields["method"].default: model for model in get_args(Request)
+METHODS: Mapping[str, type[A2ARequest]] = {
+    model.model_fields["method"].default: model for model in get_args(A2ARequest)
 }
 STATES = {state: state.value.replace("_", "-") for state in TaskState}
 
@@ -216,7 +216,7 @@ def _problems(error: ValidationError, echoes: bool) -> Json:
         return parse_json(error.json(include_input=False, include_context=False))
 
 
-def _operation(request: Request) -> Operation:
+def _operation(request: A2ARequest) -> Operation:
     match request:
         case types.SendMessageRequest(params=params):
             return _turn(params)

@@ -10,7 +10,7 @@ import pytest
 
 from mock_server.errors import Location, Problem, ProjectError
 from mock_server.project.load import Project, content_hash, load_project
-from mock_server.reload import Broken, Changes, Version, versions, watching
+from mock_server.reload import Broken, Changes, ProjectVersion, versions, watching
 
 DOMAIN = """
 session_config: {start_session_after_expiry: false}
@@ -59,7 +59,7 @@ def broken() -> Project:
     raise ProjectError([PROBLEM])
 
 
-async def following(saves: Saves, changes: Changes, patience_seconds: float) -> Version:
+async def following(saves: Saves, changes: Changes, patience_seconds: float) -> ProjectVersion:
     changes.notice()
     found = versions(
         saves.load, saves.hash, changes, seen="none", patience_seconds=patience_seconds

@@ -17,7 +17,7 @@ from mock_server.faults.effects import (
     HttpStatus,
 )
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject, read_fault
-from mock_server.faults.matching import Delivery, ReceivedRequest
+from mock_server.faults.matching import OutgoingPush, ReceivedRequest
 from mock_server.faults.tampering import UNTAMPERED, Tampering
 from mock_server.tasks.task import TaskState
 
@@ -116,7 +116,7 @@ def test_every_effect_reaches_somewhere() -> None:
 
 
 SEND = ReceivedRequest("POST", "/", {}, method="message/send", context_id="c1", text="hello")
-DELIVERY = Delivery("t1", "c1", TaskState.COMPLETED)
+DELIVERY = OutgoingPush("t1", "c1", TaskState.COMPLETED)
 
 
 def fault(value: Json) -> Fault:
@@ -245,7 +245,7 @@ def test_tampering_takes_all_hits_together() -> None:
     made = faults.tamper(DELIVERY)
     assert 3 <= made.delay_seconds < 4
     assert made == Tampering(delay_seconds=made.delay_seconds, copies=3, token="x", is_held=True)
-    assert faults.tamper(Delivery("t1", "c1", TaskState.WORKING)).is_lost
+    assert faults.tamper(OutgoingPush("t1", "c1", TaskState.WORKING)).is_lost
 
 
 def test_without_faults_a_push_notification_is_left_alone() -> None:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.faults.matching import (
-    Delivery,
     Match,
     Miss,
+    OutgoingPush,
     ReceivedRequest,
     delivers,
     misses,
@@ -135,4 +135,4 @@ def test_what_a_request_did_not_say_is_a_miss() -> None:
     ],
 )
 def test_push_notification_is_matched_by_its_task(match: Match, is_for_it: bool) -> None:
-    assert delivers(match, Delivery("t1", "c1", TaskState.COMPLETED)) is is_for_it
+    assert delivers(match, OutgoingPush("t1", "c1", TaskState.COMPLETED)) is is_for_it

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.errors import PostFailed, PushRefused
-from mock_server.faults.matching import Delivery
+from mock_server.faults.matching import OutgoingPush
 from mock_server.faults.tampering import PushHook, Tampering, untouched
 from mock_server.project.endpoints import A2AServerEntry
 from mock_server.push.notifier import (
@@ -162,9 +162,9 @@ async def test_removed_and_forgotten_callbacks_hear_nothing() -> None:
 
 async def post_with(tampering: Tampering, at: TaskState = TaskState.WORKING) -> Lab:
     lab = Lab()
-    seen: list[Delivery] = []
+    seen: list[OutgoingPush] = []
 
-    def tamper(delivery: Delivery) -> Tampering:
+    def tamper(delivery: OutgoingPush) -> Tampering:
         seen.append(delivery)
         return tampering if delivery.state is at else Tampering()
 
@@ -172,7 +172,7 @@ async def post_with(tampering: Tampering, at: TaskState = TaskState.WORKING) -> 
         notifier.register("t", await notifier.check(HOOK), lab.encode)
         tell(lab, notifier, *WHOLE_TURN)
         await notifier.drain(10)
-    assert seen == [Delivery("t", "ctx", state) for state in WHOLE_TURN]
+    assert seen == [OutgoingPush("t", "ctx", state) for state in WHOLE_TURN]
     return lab
 
 

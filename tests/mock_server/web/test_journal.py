@@ -12,8 +12,8 @@ from mock_server.web.journal import (
     KEPT_BYTES,
     KEPT_BYTES_EACH,
     KEPT_EXCHANGES,
+    ExchangeOutcome,
     Journal,
-    Outcome,
     read_outcome,
 )
 
@@ -92,22 +92,22 @@ async def test_exchange_that_is_dropped_while_open_leaves_no_bytes() -> None:
     [
         (
             b'{"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"input-required"}}}',
-            Outcome("t", "c", "input_required"),
+            ExchangeOutcome("t", "c", "input_required"),
         ),
         (
             b'{"result":{"taskId":"t","contextId":"c","status":{"state":"working"}}}',
-            Outcome("t", "c", "working"),
+            ExchangeOutcome("t", "c", "working"),
         ),
-        (b'{"result":{"taskId":"t","contextId":"c","artifact":{}}}', Outcome("t", "c")),
-        (b'{"error":{"code":-32001}}', Outcome(error=-32001)),
-        (b'{"result":null}', Outcome()),
-        (b"Not Found", Outcome()),
+        (b'{"result":{"taskId":"t","contextId":"c","artifact":{}}}', ExchangeOutcome("t", "c")),
+        (b'{"error":{"code":-32001}}', ExchangeOutcome(error=-32001)),
+        (b'{"result":null}', ExchangeOutcome()),
+        (b"Not Found", ExchangeOutcome()),
     ],
 )
-def test_answer_is_read(answer: bytes, outcome: Outcome) -> None:
+def test_answer_is_read(answer: bytes, outcome: ExchangeOutcome) -> None:
     assert read_outcome(answer) == outcome
 
 
 @given(st.binary(max_size=40))
 def test_any_answer_is_read(answer: bytes) -> None:
-    assert isinstance(read_outcome(answer), Outcome)
+    assert isinstance(read_outcome(answer), ExchangeOutcome)

@@ -1,7 +1,7 @@
-"""An operation of the admin API: how it reads and answers JSON, and how OpenAPI describes it."""
+"""A route of the admin API: how it reads and answers JSON, and how OpenAPI describes it."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -115,7 +115,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class AdminRoute:
     """A route below the prefix; `answer` None is a stream or a document of its own.
 
     `query` and `body` are the models that it reads.
@@ -132,14 +132,13 @@ class Operation:
     media_type: str = "application/json"
 
 
-def openapi(operations: Iterable[Operation], version: str) -> dict[str, object]:
+def openapi(routes: Sequence[AdminRoute], version: str) -> dict[str, object]:
     """The OpenAPI 3.1 document."""
-    known = tuple(operations)
-    schemas, components = _schemas(known)
+    schemas, components = _schemas(routes)
     paths: dict[str, dict[str, object]] = {}
-    for operation in known:
-        path = compile_path(operation.path)[1]
-        paths.setdefault(PREFIX + path, {})[operation.verb.lower()] = _described(operation, schemas)
+    for route in routes:
+        path = compile_path(route.path)[1]
+        paths.setdefault(PREFIX + path, {})[route.verb.lower()] = _described(route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "a2a-mock admin API", "version": version},
@@ -153,15 +152,15 @@ def openapi(operations: Iterable[Operation], version: str) -> dict[str, object]:
 
 
 def _schemas(
-    operations: tuple[Operation, ...],
+    routes: Sequence[AdminRoute],
 ) -> tuple[Mapping[type, JsonSchemaValue], JsonSchemaValue]:
     """The schema of each type by the type, and those that they refer to by name."""
     types: dict[type, JsonSchemaMode] = {Complaint: "serialization"}
-    for operation in operations:
-        if operation.answer:
-            types[operation.answer] = "serialization"
-        if operation.body:
-            types[operation.body] = "validation"
+    for route in routes:
+        if route.answer:
+            types[route.answer] = "serialization"
+        if route.body:
+            types[route.body] = "validation"
     inputs: list[tuple[type, JsonSchemaMode, TypeAdapter[type]]] = [
         (kind, mode, TypeAdapter(kind)) for kind, mode in types.items()
     ]
@@ -169,32 +168,32 @@ def _schemas(
     return {kind: made[kind, mode] for kind, mode in types.items()}, definitions["$defs"]
 
 
-def _described(operation: Operation, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
+def _described(route: AdminRoute, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
     described: dict[str, object] = {
-        "operationId": f"{operation.verb.lower()}{_identifier(operation.path)}",
-        "summary": operation.summary,
-        "parameters": [*_path_parameters(operation.path), *_query_parameters(operation.query)],
+        "operationId": f"{route.verb.lower()}{_identifier(route.path)}",
+        "summary": route.summary,
+        "parameters": [*_path_parameters(route.path), *_query_parameters(route.query)],
         "responses": {
-            str(operation.status): _success(operation, schemas),
+            str(route.status): _success(route, schemas),
             "default": {
                 "description": "Refused: why, and where",
                 "content": {"application/json": {"schema": schemas[Complaint]}},
             },
         },
     }
-    if operation.body:
-        content = {"application/json": {"schema": schemas[operation.body]}}
+    if route.body:
+        content = {"application/json": {"schema": schemas[route.body]}}
         described["requestBody"] = {"required": True, "content": content}
     return described
 
 
-def _success(operation: Operation, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
+def _success(route: AdminRoute, schemas: Mapping[type, JsonSchemaValue]) -> dict[str, object]:
     schema: JsonSchemaValue = {}
-    if operation.answer:
-        schema = schemas[operation.answer]
-    elif operation.media_type == EVENT_STREAM:
+    if route.answer:
+        schema = schemas[route.answer]
+    elif route.media_type == EVENT_STREAM:
         schema = {"type": "string"}
-    return {"description": "Done", "content": {operation.media_type: {"schema": schema}}}
+    return {"description": "Done", "content": {route.media_type: {"schema": schema}}}
 
 
 def _identifier(path: str) -> str:
