@@ -6,7 +6,7 @@ is reported as broken.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,57 +52,36 @@ async def reloading(
     service: Service,
     actions: Actions,
     *,
-    also_watched: Iterable[Path] = (),
-    reports_changes: bool = False,
-    on_loaded: Callable[[Project], None] | None = None,
+    also_watched: Iterable[Path],
+    reports_changes: bool,
+    on_loaded: Callable[[Project], None],
 ) -> AsyncGenerator[None]:
     """Let what is saved after `project` was loaded take over from it.
 
     `load` and `content_hash` read the files as they are; `also_watched` lie outside the folder.
-    `on_loaded` hears of each version that serves.
+    `on_loaded` is called with each version that serves.
     """
     async with watching(project.folder, also_watched) as changes, asyncio.TaskGroup() as group:
         saved = versions(load, content_hash, changes, seen=project.content_hash)
-        following = group.create_task(
-            _follow(
-                saved,
-                service,
-                actions,
-                project,
-                reports_changes=reports_changes,
-                on_loaded=on_loaded,
-            )
-        )
+
+        async def follow() -> None:
+            """Serve each version that loads; of the others, say why they do not."""
+            code_hash = project.code_hash
+            async for version in saved:
+                if isinstance(version, Broken):
+                    _report_problems(version, service)
+                    continue
+                if version.code_hash != code_hash:
+                    code_hash = version.code_hash
+                    await _renew_actions(actions)
+                run_action = actions.run_with(version.assistant, version.mock.stubs)
+                service.renew(version.assistant, run_action, reports_changes=reports_changes)
+                on_loaded(version)
+                _report_version(version, service, project)
+
+        following = group.create_task(follow())
         yield
         following.cancel()
-
-
-async def _follow(
-    saved: AsyncIterator[ProjectVersion],
-    service: Service,
-    actions: Actions,
-    started_with: Project,
-    *,
-    reports_changes: bool,
-    on_loaded: Callable[[Project], None] | None,
-) -> None:
-    """Serve each version that loads; of the others, say why they do not."""
-    code_hash = started_with.code_hash
-    async for version in saved:
-        if isinstance(version, Broken):
-            _tell_problems(version, service)
-        else:
-            if version.code_hash != code_hash:
-                code_hash = version.code_hash
-                await _renew_actions(actions)
-            service.renew(
-                version.assistant,
-                actions.run_with(version.assistant, version.mock.stubs),
-                reports_changes=reports_changes,
-            )
-            if on_loaded:
-                on_loaded(version)
-            _tell_version(version, service, started_with)
 
 
 async def _renew_actions(actions: Actions) -> None:
@@ -112,7 +91,7 @@ async def _renew_actions(actions: Actions) -> None:
         logger.warning("a2a_mock.reload.action_server_failed", text=str(error))
 
 
-def _tell_version(project: Project, service: Service, started_with: Project) -> None:
+def _report_version(project: Project, service: Service, started_with: Project) -> None:
     flows = sum(not flow.is_pattern for flow in project.assistant.flows.values())
     problems = len(project.faults) + len(project.warnings)
     logger.info("a2a_mock.reload.done", flows=flows, problems=problems)
@@ -134,7 +113,7 @@ def _read_at_the_start_only(project: Project, started_with: Project) -> Iterator
         yield "llm of mock.yml"
 
 
-def _tell_problems(broken: Broken, service: Service) -> None:
+def _report_problems(broken: Broken, service: Service) -> None:
     for problem in broken.problems:
         logger.warning("a2a_mock.reload.failed", problem=str(problem))
     service.events.publish(

@@ -49,7 +49,7 @@ logger = get_logger("a2a_server")
 
 
 def run(options: ServeOptions) -> int:
-    """Serve until a signal comes: 0; 2 if the project or the port cannot be had."""
+    """Serve until a signal comes: 0; 2 if the project or the port is unavailable."""
     try:
         secrets = read_secrets(options, os.environ)
         configure_logging(sys.stderr, LogFormat(options.log_format))
@@ -80,18 +80,13 @@ def _load(options: ServeOptions, secrets: Secrets) -> tuple[Project, ssl.SSLCont
     except ProjectError as error:
         problems += map(str, error.problems)
     try:
-        tls = _tls(options, secrets)
+        if options.ssl_certificate:
+            tls = tls_context(options.ssl_certificate, options.ssl_keyfile, secrets.ssl_password)
     except StartError as error:
         problems += error.problems
     if project is None or problems:
         raise StartError(problems)
     return project, tls
-
-
-def _tls(options: ServeOptions, secrets: Secrets) -> ssl.SSLContext | None:
-    if options.ssl_certificate is None:
-        return None
-    return tls_context(options.ssl_certificate, options.ssl_keyfile, secrets.ssl_password)
 
 
 def _load_project(options: ServeOptions) -> Project:
@@ -122,58 +117,27 @@ async def _serve(
     listener: socket.socket,
     tls: ssl.SSLContext | None,
 ) -> None:
+    here = local_url(options.interface, port_of(listener), is_encrypted=tls is not None)
+    url = options.url or project.server.settings.url or here
+    site = _site(options, secrets, project, url)
+    runtime, events = real_runtime(options.seed), EventBus()
+    faults = arm_faults(project.mock.settings.faults or (), options.seed, events)
     async with (
         open_actions(project.action_server) as actions,
         open_language_model(project.mock.language_model) as generate,
-    ):
-        await _serve_with(
-            options, secrets, project, listener, tls, actions=actions, generate=generate
-        )
-
-
-async def _serve_with(
-    options: ServeOptions,
-    secrets: Secrets,
-    project: Project,
-    listener: socket.socket,
-    tls: ssl.SSLContext | None,
-    *,
-    actions: Actions,
-    generate: Generate | None,
-) -> None:
-    mock, server = project.mock, project.server.settings
-    here = local_url(options.interface, port_of(listener), is_encrypted=tls is not None)
-    url = options.url or server.url or here
-    profile = PROFILES[options.profile]
-    runtime = real_runtime(options.seed)
-    run_action = actions.run_with(project.assistant, mock.stubs)
-    agent = AgentVersion(
-        project.assistant,
-        run_action,
-        server.include_conversation_repair,
-        generate,
-        keeps_stories=actions.wants_story,
-    )
-    service_settings = ServiceSettings(
-        replay_seconds=server.replay_seconds,
-        timeout_seconds=server.task_timeout_seconds,
-        max_contexts=server.max_contexts,
-        profile=profile,
-    )
-    is_late = options.load_delay > 0
-    flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
-    site = _site(options, secrets, project, url)
-    ready = f"ready: {here} profile={profile.name} flows={flows}"
-    events = EventBus()
-    faults = arm_faults(mock.settings.faults or (), options.seed, events)
-    async with (
         open_notifier(
-            server,
+            project.server.settings,
             opens_loopback=options.allow_local_push,
             sends_authorization=options.push_authorization == "on",
             tamper=faults.tamper,
         ) as notifier,
-        Service(agent, runtime, service_settings, notifier, events) as service,
+        Service(
+            _agent(project, actions, generate),
+            runtime,
+            _service_settings(options, project),
+            notifier,
+            events,
+        ) as service,
     ):
         served = ServedModel(service, site.card, site.status, card_of(project, url), project.model)
         app = with_admin(
@@ -192,13 +156,39 @@ async def _serve_with(
                 served.renew_card(card_of(saved, url))
 
         tune_gc()
+        announce = partial(print_lines, _ready_line(options, project, here))
         async with (
             served.loading(options.load_delay),
             _reloading(options, project, service, actions, renew),
         ):
-            await serve_until_signal(
-                Server(app, partial(print_lines, ready), tls), service, listener
-            )
+            await serve_until_signal(Server(app, announce, tls), service, listener)
+
+
+def _agent(project: Project, actions: Actions, generate: Generate | None) -> AgentVersion:
+    return AgentVersion(
+        project.assistant,
+        actions.run_with(project.assistant, project.mock.stubs),
+        project.server.settings.include_conversation_repair,
+        generate,
+        keeps_stories=actions.wants_story,
+    )
+
+
+def _service_settings(options: ServeOptions, project: Project) -> ServiceSettings:
+    server = project.server.settings
+    return ServiceSettings(
+        replay_seconds=server.replay_seconds,
+        timeout_seconds=server.task_timeout_seconds,
+        max_contexts=server.max_contexts,
+        profile=PROFILES[options.profile],
+    )
+
+
+def _ready_line(options: ServeOptions, project: Project, url: str) -> str:
+    """What scripts wait for; a model that is loaded late has no flows yet."""
+    is_late = options.load_delay > 0
+    flows = 0 if is_late else sum(not f.is_pattern for f in project.assistant.flows.values())
+    return f"ready: {url} profile={options.profile} flows={flows}"
 
 
 def _reloading(

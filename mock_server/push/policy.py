@@ -30,7 +30,8 @@ LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 V6_LITERAL = re.compile(r"\[([0-9A-Fa-f:.]+)\]")
-UNREADABLE = re.compile(r"[\x00-\x20\x7f\\]")
+# Lone surrogates cannot be encoded.
+UNREADABLE = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
 AUTHORITY = re.compile(r"(?P<host>\[[^\[\]@]*\]|[^\[\]:@]+)(?::(?P<port>[0-9]{0,5}))?")
 DNS_SECONDS = 5.0
 MAX_LOOKUPS = 64
@@ -111,7 +112,7 @@ def parse_target(url: str, policy: UrlPolicy) -> Target:
     Raises:
         PushRefused: `policy` does not take it.
     """
-    if len(url) > MAX_URL_LENGTH or UNREADABLE.search(url) or not _is_text(url):
+    if len(url) > MAX_URL_LENGTH or UNREADABLE.search(url):
         raise PushRefused(NOT_A_URL)
     try:
         parts = urlsplit(url)
@@ -145,14 +146,6 @@ def admit(addresses: Iterable[Address], policy: UrlPolicy) -> tuple[Address, ...
         if kind is not Kind.PUBLIC and not is_opened:
             raise PushRefused(NOT_PUBLIC, f"{kind} address")
     return admitted
-
-
-def _is_text(url: str) -> bool:
-    try:
-        url.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _parse_authority(authority: str) -> tuple[Host, int]:

@@ -108,6 +108,7 @@ class Service:
         limits = StoreLimits(settings.replay_seconds, settings.max_contexts)
         self.store = Store(limits, runtime.elapsed_seconds, notifier and notifier.forget)
         self.push = PushOperations(self.store, notifier, settings.profile)
+        self._notify = notifier.notify if notifier else None
         self.events = events or EventBus()
         self._is_ready = True
         self._is_closing = False
@@ -285,7 +286,7 @@ class Service:
         reading = read(message, operation.request_metadata)
         task = self._task_of(reading.message, key[0])
         self.push.open(task, call, checked)
-        live = LiveTask(task, self.push.tell)
+        live = LiveTask(task, self._notify)
         if not self._is_ready:
             return self._refuse(live, call, NOT_READY)
         if not self.store.has_room_for(key[0]):
@@ -412,7 +413,7 @@ class Service:
 
     def _cancel_open(self, conversation: Conversation, asked: Snapshot) -> None:
         """Cancel the task in which `conversation` waits for the user."""
-        live = LiveTask(asked.task, self.push.tell)
+        live = LiveTask(asked.task, self._notify)
         turn = Turn(self._agent, self._runtime, conversation, live, CallContext(asked.codec))
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
@@ -480,10 +481,10 @@ class PushOperations:
         return self._notifier is not None
 
     async def check(self, config: PushConfig | None) -> Checked | None:
-        """Judge the configuration that came with a message; off, it counts for nothing.
+        """Judge the configuration that came with a message; without push it is ignored.
 
         Raises:
-            RpcError: it is refused, or is one too many for a profile that says so.
+            RpcError: it is refused, or push is off and the profile has an error for that.
         """
         if config is None:
             return None
@@ -498,11 +499,6 @@ class PushOperations:
         """Register what came with the message of `task`, and announce the task."""
         if self._notifier and checked:
             self._notifier.register(task.id, checked, call.codec.encode_push)
-            self.tell(task)
-
-    def tell(self, task: Task) -> None:
-        """Post `task` as it is now to those who registered."""
-        if self._notifier:
             self._notifier.notify(task)
 
     async def set(self, operation: SetPushConfig, call: CallContext) -> PushConfig:
@@ -534,7 +530,7 @@ class PushOperations:
         return self._serving(operation.task_id).configs(operation.task_id)
 
     def delete(self, operation: DeletePushConfig) -> None:
-        """Tell that callback no more; it need not be registered."""
+        """Remove that configuration; it need not be registered."""
         self._serving(operation.task_id).remove(operation.task_id, operation.config_id)
 
     def clear(self) -> None:
@@ -549,8 +545,8 @@ class PushOperations:
 
     def _serving(self, task_id: str) -> Notifier:
         if self._notifier is None:
-            is_told = self._profile.keeps_to_push_specification
-            raise jsonrpc.push_not_supported() if is_told else jsonrpc.unsupported()
+            is_strict = self._profile.keeps_to_push_specification
+            raise jsonrpc.push_not_supported() if is_strict else jsonrpc.unsupported()
         if self._store.task(task_id) is None:
             raise jsonrpc.task_not_found()
         return self._notifier

@@ -125,14 +125,8 @@ class CacheLimits:
     max_bytes: int = 256 * MEBIBYTE
 
 
-@record
-class _Entry:
-    snapshot: Snapshot
-    expires_at: float
-
-
 class TtlCache(Generic[KeyT]):
-    """Snapshots by key. Past a limit the one that was put there first is forgotten first.
+    """Snapshots by key, with when they expire. Past a limit the oldest is forgotten first.
 
     `on_forgotten` gets the keys of those that were too old or one too many.
     """
@@ -146,7 +140,7 @@ class TtlCache(Generic[KeyT]):
         self._limits = limits
         self._elapsed_seconds = elapsed_seconds
         self._on_forgotten = on_forgotten
-        self._kept: OrderedDict[KeyT, _Entry] = OrderedDict()
+        self._kept: OrderedDict[KeyT, tuple[Snapshot, float]] = OrderedDict()
         self._size_bytes = 0
 
     def __len__(self) -> int:
@@ -154,8 +148,8 @@ class TtlCache(Generic[KeyT]):
 
     def find(self, key: KeyT) -> Snapshot | None:
         self._forget_expired()
-        kept = self._kept.get(key)
-        return kept.snapshot if kept else None
+        snapshot, _ = self._kept.get(key, (None, 0))
+        return snapshot
 
     def clear(self) -> None:
         self._kept.clear()
@@ -166,19 +160,19 @@ class TtlCache(Generic[KeyT]):
         self._forget(key)
         if self._limits.lifetime_seconds > 0:
             expires_at = self._elapsed_seconds() + self._limits.lifetime_seconds
-            self._kept[key] = _Entry(snapshot, expires_at)
+            self._kept[key] = snapshot, expires_at
             self._size_bytes += len(snapshot.encoded)
             self._forget_expired()
             self._forget_surplus()
 
     def _forget(self, key: KeyT) -> None:
         if kept := self._kept.pop(key, None):
-            self._size_bytes -= len(kept.snapshot.encoded)
+            self._size_bytes -= len(kept[0].encoded)
 
     def _forget_expired(self) -> None:
         # All live equally long, so the oldest expire first.
         now = self._elapsed_seconds()
-        while self._kept and next(iter(self._kept.values())).expires_at <= now:
+        while self._kept and next(iter(self._kept.values()))[1] <= now:
             self._forget_oldest()
 
     def _forget_surplus(self) -> None:

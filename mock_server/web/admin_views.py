@@ -1,13 +1,11 @@
 """What the admin API reads and answers, made of what the server knows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import BaseModel, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
-from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import Armed
@@ -237,17 +235,11 @@ def context_view(conversation: Conversation, service: Service) -> ContextView:
     return ContextView(
         context=conversation.id,
         active_flow=active_flow(state.stack),
-        slots=_known_slots(service.assistant, state.slots),
+        slots={**visible_slots(service.assistant, state.slots)},
         task=resting.task_id if resting else None,
         state=resting.state.value if resting else None,
         unfinished=conversation.unfinished,
     )
-
-
-def _known_slots(assistant: Assistant, slots: Mapping[str, Json]) -> dict[str, JsonValue]:
-    """Those that the assistant has: a reload may have taken some away."""
-    known = {name: value for name, value in slots.items() if name in assistant.slots}
-    return {**visible_slots(assistant, known)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,43 +31,24 @@ class ExchangeOutcome:
     error: int | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Exchange:
-    """A request, and its answer as far as it has come."""
+    """A request, and its answer as far as it has come; `bodies` counts the pieces of its body."""
 
-    __slots__ = (
-        "answer",
-        "at",
-        "began",
-        "bodies",
-        "body",
-        "faults",
-        "headers",
-        "is_kept",
-        "number",
-        "path",
-        "query",
-        "seconds",
-        "size_bytes",
-        "status",
-        "verb",
-    )
-
-    def __init__(self, number: int, scope: Scope, at: datetime, began: float) -> None:
-        self.number = number
-        self.verb: str = scope["method"]
-        self.path: str = scope["path"]
-        self.query: bytes = scope["query_string"]
-        self.headers: list[tuple[bytes, bytes]] = scope["headers"]
-        self.at = at
-        self.began = began
-        self.body = b""
-        self.status: int | None = None
-        self.answer = b""
-        self.bodies = 0
-        self.faults: tuple[str, ...] = ()
-        self.seconds: float | None = None
-        self.size_bytes = 0
-        self.is_kept = True
+    number: int
+    verb: str
+    path: str
+    headers: list[tuple[bytes, bytes]]
+    at: datetime
+    began: float
+    body: bytes = b""
+    status: int | None = None
+    answer: bytes = b""
+    bodies: int = 0
+    faults: tuple[str, ...] = ()
+    seconds: float | None = None
+    size_bytes: int = 0
+    is_kept: bool = True
 
     def recording_receive(self, receive: Receive) -> Receive:
         """`receive`, which also keeps what comes of the body."""
@@ -136,7 +117,14 @@ class Journal:
 
     def open(self, scope: Scope) -> Exchange:
         self._number += 1
-        exchange = Exchange(self._number, scope, self._now(), self._elapsed_seconds())
+        exchange = Exchange(
+            self._number,
+            scope["method"],
+            scope["path"],
+            scope["headers"],
+            at=self._now(),
+            began=self._elapsed_seconds(),
+        )
         self._exchanges.append(exchange)
         if len(self._exchanges) > KEPT_EXCHANGES:
             self._drop_oldest()

@@ -79,6 +79,8 @@ async def test_requests_are_counted(mock: "Mock") -> None:
     assert await count({"state": "input_required"}) == 1
     refused = await mock.client.post("/__admin/requests/count", json={"state": "done"})
     assert refused.status_code == 422
+    no_expression = await mock.client.post("/__admin/requests/count", json={"text": "("})
+    assert no_expression.status_code == 422
     unreadable = await mock.client.post("/__admin/requests/count", content=b"{")
     assert (unreadable.status_code, "not JSON" in unreadable.json()["error"]) == (400, True)
     long = await mock.client.post("/__admin/requests/count", content=b" " * 2_000_000)
