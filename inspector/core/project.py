@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
+from inspector.wire.json_values import Json, list_at, object_at, text_at
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
@@ -71,14 +72,14 @@ def card_of_project(path: Path) -> str:
 
 def _read(config: Path) -> SubAgent:
     try:
-        root = _compose(config)
+        root = _read_yaml(config)
     except UsageError as error:
         return SubAgent(config.parent.name, config, problem=error.text)
-    name = _text_at(root, "agent", "name") or config.parent.name
-    protocol = _text_at(root, "agent", "protocol") or "RASA"
+    name = text_at(root, "agent", "name") or config.parent.name
+    protocol = text_at(root, "agent", "protocol") or "RASA"
     if protocol.upper() != A2A:
         return SubAgent(name, config, problem=f"its protocol is {protocol!r}, not {A2A}")
-    card = _text_at(root, "configuration", "agent_card")
+    card = text_at(root, "configuration", "agent_card")
     if not card:
         return SubAgent(name, config, problem=f"{config} names no configuration.agent_card")
     if "://" in card:
@@ -95,37 +96,41 @@ def _root(config: Path) -> Path:
     return folder.parent.parent if folder.parent.name == FOLDER else folder
 
 
-def _compose(config: Path) -> "Node | None":
+def _read_yaml(file: Path) -> Json:
+    """What `file` holds; scalars stay the text that they are written as.
+
+    Raises:
+        UsageError: it cannot be read, or is not YAML.
+    """
+    # the first frame must not wait for a YAML parser (inspector.md TUI-3)
+    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        return _nodes(config)
+        return _plain(YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8")))
     except (YAMLError, UnicodeDecodeError) as error:
         first = str(error).strip().splitlines()[0]
-        raise UsageError(f"{config} is not YAML: {first}") from error
+        raise UsageError(f"{file} is not YAML: {first}") from error
     except RecursionError as error:
-        raise UsageError(f"{config} is nested too deeply") from error
+        raise UsageError(f"{file} is nested too deeply") from error
     except OSError as error:
-        raise UsageError(f"{config}: {error.strerror}") from error
+        raise UsageError(f"{file}: {error.strerror}") from error
 
 
-def _nodes(file: Path) -> "Node | None":
-    """The nodes of `file`: scalars stay the text that they are written as."""
-    # the first frame must not wait for a YAML parser (inspector.md TUI-3)
-    from ruamel.yaml import YAML
+def _plain(node: "Node | None") -> Json:
+    """`node` as JSON has it, without keys that are not text."""
+    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-    return YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8"))
-
-
-def _text_at(node: "Node | None", *path: str) -> str | None:
-    """The text below the mapping `node` at `path`; None where there is none."""
-    from ruamel.yaml.nodes import MappingNode, ScalarNode
-
-    for step in path:
-        pairs = node.value if isinstance(node, MappingNode) else []
-        found = (value for key, value in pairs if isinstance(key, ScalarNode) and key.value == step)
-        node = next(found, None)
-    return node.value if isinstance(node, ScalarNode) else None
+    match node:
+        case ScalarNode():
+            return node.value
+        case SequenceNode():
+            return [_plain(one) for one in node.value]
+        case MappingNode():
+            pairs = ((key, one) for key, one in node.value if isinstance(key, ScalarNode))
+            return {key.value: _plain(one) for key, one in pairs}
+        case _:
+            return None
 
 
 _PLACES = ("domain.yml", "domain.yaml", "domain")
@@ -171,33 +176,11 @@ def _files(path: Path) -> list[Path]:
 @lru_cache(maxsize=64)
 def _read_domain(file: Path, _saved_at: int) -> Mapping[str, DomainSlot]:
     """The slots of `file`, which is parsed again only once it was saved."""
-    slots = _fields(_compose_domain(file)).get("slots")
-    return {name: _slot(_fields(slot)) for name, slot in _fields(slots).items()}
-
-
-def _compose_domain(file: Path) -> "Node | None":
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        return _nodes(file)
-    except (OSError, UnicodeError, YAMLError, RecursionError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise UsageError(f"{file}: {first}") from error
-
-
-def _slot(fields: "Mapping[str, Node]") -> DomainSlot:
-    from ruamel.yaml.nodes import ScalarNode, SequenceNode
-
-    type_node, values = fields.get("type"), fields.get("values")
-    found = values.value if isinstance(values, SequenceNode) else []
-    return DomainSlot(
-        type_node.value if isinstance(type_node, ScalarNode) else "any",
-        tuple(value.value for value in found if isinstance(value, ScalarNode)),
-    )
-
-
-def _fields(node: "Node | None") -> "dict[str, Node]":
-    from ruamel.yaml.nodes import MappingNode, ScalarNode
-
-    pairs = node.value if isinstance(node, MappingNode) else []
-    return {key.value: value for key, value in pairs if isinstance(key, ScalarNode)}
+    slots = object_at(_read_yaml(file), "slots")
+    return {
+        name: DomainSlot(
+            text_at(slot, "type") or "any",
+            tuple(value for value in list_at(slot, "values") if isinstance(value, str)),
+        )
+        for name, slot in slots.items()
+    }
