@@ -37,7 +37,7 @@ from inspector.headless.terminal import (
 from inspector.views.chat import ChatMessage
 from inspector.views.data import SlotChange
 from inspector.views.log_views import fold
-from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
+from inspector.views.outcomes import Outcome, TurnPair, compare_sessions, turns_of
 from inspector.views.session_exports import export
 from inspector.views.text import plain, plain_line
 from inspector.wire.json_values import Json
@@ -213,7 +213,7 @@ def _turn_json(turn: Outcome) -> dict[str, Json]:
     }
 
 
-def _pair_json(pair: ComparedTurns) -> dict[str, Json]:
+def _pair_json(pair: TurnPair) -> dict[str, Json]:
     return {
         "old": _turn_json(pair.old) if pair.old else None,
         "new": _turn_json(pair.new) if pair.new else None,
@@ -221,9 +221,7 @@ def _pair_json(pair: ComparedTurns) -> dict[str, Json]:
     }
 
 
-def _compared_lines(
-    ink: Ink, old: str, new: str, compared: Sequence[ComparedTurns]
-) -> Iterator[str]:
+def _compared_lines(ink: Ink, old: str, new: str, compared: Sequence[TurnPair]) -> Iterator[str]:
     """The turns of two sessions side by side, and below each what changed."""
     yield ink(_columns("", old, new), BOLD)
     for pair in compared:

@@ -19,7 +19,7 @@ from inspector.tui.drawing.safe_text import safe, safe_line
 from inspector.tui.drawing.styles import state_text
 from inspector.tui.log_view import LogView
 from inspector.views.data import SlotChange
-from inspector.views.live import ComparedTurn, LiveView, compare_last
+from inspector.views.live import LiveView, ReplayedTurn, compare_last
 from inspector.views.outcomes import Change
 from inspector.wire.mock_admin import ProjectProblem, Reload
 
@@ -56,7 +56,7 @@ class LiveDrawer(BlockList):
         super().__init__(wraps=True, follows=False, id="live")
         self._live = LiveView()
         self._is_to_first = False
-        self._shown: tuple[ComparedTurn, ...] = ()
+        self._shown: tuple[ReplayedTurn, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -108,7 +108,7 @@ class LiveDrawer(BlockList):
         self.border_subtitle = f"against {base}: B   L ends"
 
 
-def summary(turns: Sequence[ComparedTurn], live: LiveView) -> str:
+def summary(turns: Sequence[ReplayedTurn], live: LiveView) -> str:
     """Return how far the last run is and what it showed."""
     if not turns:
         return "waiting for a save"
@@ -120,7 +120,7 @@ def summary(turns: Sequence[ComparedTurn], live: LiveView) -> str:
     return f"run {live.count}: {what}"
 
 
-def turn_block(turn: ComparedTurn, number: int) -> Block:
+def turn_block(turn: ReplayedTurn, number: int) -> Block:
     """Return one turn: its words and state, and below them what is other than before."""
     new = turn.new
     is_changed = bool(turn.changes)

@@ -29,7 +29,7 @@ from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.styles import state_name, state_sign, state_style
 from inspector.tui.messages import app_of
-from inspector.views.outcomes import ComparedTurns, Outcome, compare_sessions, turns_of
+from inspector.views.outcomes import Outcome, TurnPair, compare_sessions, turns_of
 from inspector.views.session_exports import SUFFIXES, export
 
 KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
@@ -349,7 +349,7 @@ def compared_blocks(old: Path, new: Path) -> list[Block]:
     return [Block(None, (Line(heading), Line(Content(""))))] + [_pair_block(pair) for pair in pairs]
 
 
-def _pair_block(pair: ComparedTurns) -> Block:
+def _pair_block(pair: TurnPair) -> Block:
     turn = pair.new or pair.old
     assert turn is not None
     is_same = not pair.changes

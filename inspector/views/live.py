@@ -8,7 +8,7 @@ from inspector.views.reads import STARTS_TASK, Asked, Over, Read
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedTurn:
+class ReplayedTurn:
     """A turn as it was and as it is now; `new` None: it is still to be sent again."""
 
     old: Outcome
@@ -72,7 +72,7 @@ def _begin(view: LiveView, asked: Asked) -> LiveView:
 MOST_RUNS = 8
 
 
-def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ComparedTurn, ...]:
+def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ReplayedTurn, ...]:
     """Each turn of the conversation as it went before the last change, and as it goes now.
 
     `to_first` compares with the conversation itself, however often it was replayed since.
@@ -83,12 +83,12 @@ def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ComparedTur
     earlier = () if to_first else view.runs[-2::-1]
     told = [_turns(view, run) for run in earlier]
     now = _turns(view, view.runs[-1])
-    compared: list[ComparedTurn] = []
+    compared: list[ReplayedTurn] = []
     for place, original in enumerate(originals):
         before = (run[place] for run in told if place < len(run) and _is_told(run[place]))
         old = next(before, original)
         new = now[place] if place < len(now) else None
-        compared.append(ComparedTurn(old, new, compare(old, new) if new is not None else ()))
+        compared.append(ReplayedTurn(old, new, compare(old, new) if new is not None else ()))
     return tuple(compared)
 
 

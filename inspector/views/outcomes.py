@@ -207,7 +207,7 @@ def _masked(text: str, outcome: Outcome) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedTurns:
+class TurnPair:
     """A turn and the one in its place; None where one of the sessions is shorter."""
 
     old: Outcome | None
@@ -224,13 +224,9 @@ def turns_of(entries: Sequence[Entry]) -> tuple[Outcome, ...]:
     return tuple(view.by_exchange[one.exchange] for one in sent if one.purpose in STARTS_TASK)
 
 
-def compare_sessions(
-    before: Sequence[Outcome], after: Sequence[Outcome]
-) -> tuple[ComparedTurns, ...]:
+def compare_sessions(before: Sequence[Outcome], after: Sequence[Outcome]) -> tuple[TurnPair, ...]:
     """Turn by turn what changed in `after`; ids and times are masked."""
-    return tuple(
-        ComparedTurns(old, new, _changes(old, new)) for old, new in zip_longest(before, after)
-    )
+    return tuple(TurnPair(old, new, _changes(old, new)) for old, new in zip_longest(before, after))
 
 
 def _changes(old: Outcome | None, new: Outcome | None) -> tuple[Change, ...]:
