@@ -24,15 +24,13 @@ from inspector.tui.panel import Payload, received_payload
 from inspector.views import mock
 from inspector.views.data import (
     ArtifactRow,
-    FilePart,
     SlotChange,
     SlotRow,
     TurnData,
-    file_part,
-    files_in,
 )
 from inspector.views.exchanges import Exchange, find
 from inspector.views.mock import MockView
+from inspector.wire.dialect import File, files
 from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import Move, Rule, Trace
 from inspector.wire.states import is_resting, parse_state
@@ -75,7 +73,7 @@ class DataPanel(BlockList):
         self._wanted = ""
         self._toggled: set[str] = set()
         self._answer: Source | None = None
-        self._files: dict[str, FilePart] = {}
+        self._files: dict[str, File] = {}
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
@@ -190,7 +188,7 @@ class DataPanel(BlockList):
             blocks += self._tree(label, part)
         self._files.clear()
         result = None if self._answer is None else self._answer.result
-        for file in files_in(result.parts if result is not None else ()):
+        for file in files(result.parts if result is not None else ()):
             blocks.append(self._file(file))
         for artifact in turn.artifacts:
             blocks += self._artifact(artifact, is_resting(parse_state(turn.state or "")))
@@ -239,27 +237,31 @@ class DataPanel(BlockList):
         # the text parts are drawn above as the one text that they make
         for number, part in enumerate(artifact.other_parts(MOST_PARTS), 1):
             if part.file is not None:
-                blocks.append(self._file(file_part(part.file)))
+                blocks.append(self._file(part.file))
             else:
                 blocks += self._tree(f"{safe_line(artifact.artifact_id)} part {number}", part.raw)
         return blocks
 
-    def _file(self, file: FilePart) -> Block:
+    def _file(self, file: File) -> Block:
         """Return name, type and size, or where it lies; nothing of it is opened or fetched."""
         name = f"file {len(self._files) + 1}"
         self._files[name] = file
-        text = Content.assemble(
-            (f"{styles.ARTIFACT} ", styles.ACCENT),
-            safe_line(file.name),
-            (f"  {safe_line(file.media_type)}", styles.DIM),
-        )
+        text = file_title(file)
         if file.encoded:
             tail = Content.assemble(
                 (size(file.size_bytes), styles.DIM), ("  W", styles.KEY), " saves"
             )
             return Block(None, (Line(text, tail=tail),), name)
-        where = Content.styled(safe_line(file.uri) or "no content", styles.DIM)
+        where = Content.styled(safe_line(file.uri or "") or "no content", styles.DIM)
         return Block(None, (Line(text), Line(where, 2)), name)
+
+
+def file_title(file: File) -> Content:
+    return Content.assemble(
+        (f"{styles.ARTIFACT} ", styles.ACCENT),
+        safe_line(file.name or "unnamed"),
+        (f"  {safe_line(file.media_type or 'type unknown')}", styles.DIM),
+    )
 
 
 def _pretty(value: object) -> bytes:

@@ -4,6 +4,8 @@ A dialect is one version of the protocol over one binding. It encodes what an op
 reads what comes back into the types below; whoever uses these needs no word of the wire.
 """
 
+import base64
+import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -91,6 +93,30 @@ class File:
     encoded: str | None = None
     uri: str | None = None
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of the content, counted without decoding it."""
+        encoded = self.encoded or ""
+        return len(encoded) * 3 // 4 - encoded[-2:].count("=")
+
+    def content(self) -> bytes:
+        """The file itself.
+
+        Raises:
+            ValueError: it is not Base64.
+        """
+        try:
+            return base64.b64decode(self.encoded or "", validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"the file {self.name!r} is not Base64: {error}") from error
+
+    @property
+    def safe_name(self) -> str:
+        """A name for this machine: no folder, nothing hidden, letters that every system knows."""
+        last = (self.name or "").replace("\\", "/").rsplit("/", 1)[-1]
+        kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last)
+        return kept.lstrip(".")[:100] or "unnamed"
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -105,6 +131,11 @@ class Part:
     file: File | None = None
     label: str = "part"
     raw: Json = None
+
+
+def files(parts: tuple[Part, ...]) -> tuple[File, ...]:
+    """The files of `parts`."""
+    return tuple(part.file for part in parts if part.file is not None)
 
 
 def texts(parts: tuple[Part, ...]) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.tui.data_panel import file_title
 from inspector.tui.drawing.json_lines import DEEPEST, MOST_BYTES, WIDEST, body_lines, tree
 from inspector.tui.drawing.safe_text import MOST_CHARACTERS, duration, safe, safe_line, size
 from inspector.tui.drawing.styles import STATE_SIGNS, state_name, state_sign, to_ascii
+from inspector.wire.dialect import File
 from inspector.wire.json_values import Json
 
 
@@ -52,6 +54,12 @@ def test_duration(ms: float, text: str) -> None:
 )
 def test_size(size_bytes: int, text: str) -> None:
     assert size(size_bytes) == text
+
+
+@pytest.mark.req("DATA-2")
+def test_file_without_name_and_type_has_words_for_them() -> None:
+    assert file_title(File(None, None, uri="https://x/a")).plain.endswith("unnamed  type unknown")
+    assert file_title(File("c", None)).plain.endswith("c  type unknown")
 
 
 @pytest.mark.parametrize("state", ["input-required", "input_required", "TASK_STATE_INPUT_REQUIRED"])
