@@ -19,6 +19,7 @@ from inspector.core.commands import (
 from inspector.core.entries import Headers, Purpose, RequestSent
 from inspector.core.redaction import SECRET_HEADERS
 from inspector.errors import UsageError
+from inspector.net.events import is_written_by_transport
 from inspector.wire.dialect import (
     Ask,
     Callback,
@@ -234,13 +235,8 @@ def overlay(headers: Headers, others: Headers) -> Headers:
 
 TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 
-# What the transport and the session write themselves.
-_OWN_HEADERS = frozenset(
-    {
-        *("host", "content-length", "content-type", "connection", "accept", "accept-encoding"),
-        "user-agent",
-    }
-)
+# What dialects write themselves.
+_OF_DIALECT = frozenset({"content-type", "accept"})
 
 
 def read_sent_turn(request: RequestSent) -> Turn:
@@ -325,5 +321,7 @@ def _own_headers(headers: Headers) -> Headers:
     return tuple(
         (name, value)
         for name, value in headers
-        if name.lower() not in _OWN_HEADERS and MASK not in value
+        if not is_written_by_transport(name, value)
+        and name.lower() not in _OF_DIALECT
+        and MASK not in value
     )

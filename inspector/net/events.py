@@ -13,6 +13,17 @@ def find_header(headers: Headers, name: str) -> str | None:
     return next((value for key, value in headers if key.lower() == name.lower()), None)
 
 
+USER_AGENT = "a2a-inspect"
+# What every HTTP client writes itself.
+_WRITTEN_BY_TRANSPORT = frozenset({"host", "content-length", "connection", "accept-encoding"})
+
+
+def is_written_by_transport(name: str, value: str) -> bool:
+    """Say whether the user had no part in a header; a User-Agent may name another program."""
+    name = name.lower()
+    return name in _WRITTEN_BY_TRANSPORT or (name == "user-agent" and value == USER_AGENT)
+
+
 class FailureKind(StrEnum):
     CONNECT = "connect"
     TLS = "tls"

@@ -10,6 +10,7 @@ import httpx
 
 from inspector.errors import UsageError
 from inspector.net.events import (
+    USER_AGENT,
     Broken,
     Chunk,
     Ended,
@@ -37,7 +38,7 @@ class HttpTransport:
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
             follow_redirects=False,
             # the log holds the bytes as sent, so nothing may come compressed
-            headers={"Accept-Encoding": "identity", "User-Agent": "a2a-inspect"},
+            headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
         )
 
     async def exchange(self, outgoing: Outgoing) -> AsyncGenerator[NetEvent, None]:

@@ -15,13 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from inspector.core.entries import Channel, FrameReceived, Headers, PushReceived, RequestSent
 from inspector.core.redaction import MASK
+from inspector.net.events import is_written_by_transport
 from inspector.views.exchanges import Exchange, header
 from inspector.views.filtered import frame_at
 from inspector.wire.json_values import Json
 from inspector.wire.sse import parse_event
-
-# What a client writes itself, and what it must not be told twice.
-OWN_HEADERS = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
 
 _PYTHON = """\
 {imports}
@@ -44,7 +42,7 @@ def curl(request: RequestSent | PushReceived, *options: str) -> str:
     """The request as a command line; a body that is not text is passed as base64."""
     words = ["curl", *options, "-X", shlex.quote(request.method), shlex.quote(request.url)]
     for name, value in request.headers:
-        if name.lower() in OWN_HEADERS:
+        if is_written_by_transport(name, value):
             continue
         if value == MASK:
             words += ["-H", f'{shlex.quote(name + ": ")}"${{{variable_of(name)}}}"']
@@ -64,7 +62,7 @@ def httpx_script(request: RequestSent | PushReceived) -> str:
     headers: list[str] = []
     is_secret = False
     for name, value in request.headers:
-        if name.lower() in OWN_HEADERS:
+        if is_written_by_transport(name, value):
             continue
         is_secret = is_secret or value == MASK
         written = f"os.environ[{variable_of(name)!r}]" if value == MASK else repr(value)

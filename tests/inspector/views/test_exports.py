@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_session import decode_entries
 
 from inspector.core.entries import Channel, Entry, Purpose, PushReceived, PushVerdict, RequestSent
 from inspector.core.redaction import MASK
-from inspector.core.saved.recording import decode_entries
 from inspector.net.events import FailureKind
 from inspector.views import log_views
 from inspector.views.exchanges import EMPTY, Exchange, step
@@ -72,6 +72,11 @@ def test_curl_sends_bytes_that_are_no_text_by_base64() -> None:
     assert curl(request(b"\xff\x00")) == (
         "echo /wA= | base64 -d | curl -X POST http://x/ --data-binary @-"
     )
+
+
+def test_user_agent_is_exported_where_it_is_the_users_own() -> None:
+    assert "ser-Agent" not in curl(request(headers=(("User-Agent", "a2a-inspect"),)))
+    assert "-H 'User-Agent: probe'" in curl(request(headers=(("User-Agent", "probe"),)))
 
 
 @pytest.mark.req("WIRE-1", "CONN-3")
