@@ -5,17 +5,27 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from inspector.core.commands import FetchCard, FollowMode, SendTurn, Turn
-from inspector.core.entries import Log
-from inspector.core.saved.recording import encode_entry
+from inspector.core.entries import Entry, Log
+from inspector.core.saved.recording import decode_entry, encode_entry
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import log_views
-from inspector.wire.json_values import Json
+from inspector.wire.json_values import Json, parse_json
+
+
+def decode_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the entries of a recording.
+
+    Raises:
+        BadRecording: at the first line that is none.
+    """
+    for number, line in enumerate(lines, 1):
+        yield decode_entry(parse_json(line.encode()).value, number)
 
 
 async def record(target: str, texts: Sequence[str], slots: Mapping[str, Json]) -> Log:

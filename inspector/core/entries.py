@@ -41,13 +41,6 @@ class Purpose(StrEnum):
 ASIDE = frozenset({Purpose.CARD, Purpose.ADMIN, Purpose.FORWARD, Purpose.KEYS})
 
 
-class Direction(StrEnum):
-    """Who began an exchange: we, or the agent."""
-
-    OUTBOUND = "outbound"
-    INBOUND = "inbound"
-
-
 class PushVerdict(StrEnum):
     """What the receiver made of a notification before it answered (inspector.md PUSHRX-1)."""
 
@@ -71,10 +64,6 @@ class RequestSent:
     headers: Headers
     body: bytes
     endpoint: Endpoint | None = None
-
-    @property
-    def direction(self) -> Direction:
-        return Direction.OUTBOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +125,6 @@ class PushReceived:
     verdict: PushVerdict
     status: int | None
     endpoint: Endpoint | None = None
-
-    @property
-    def direction(self) -> Direction:
-        return Direction.INBOUND
 
 
 # what begins an exchange, in either direction

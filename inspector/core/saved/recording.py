@@ -57,16 +57,6 @@ def encode_entry(entry: Entry) -> str:
     return json.dumps(fields)
 
 
-def decode_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """Yield the entries of a recording.
-
-    Raises:
-        BadRecording: at the first line that is none.
-    """
-    for number, line in enumerate(lines, 1):
-        yield decode_entry(parse_json(line.encode()).value, number)
-
-
 def decode_entry(fields: Json, line: int) -> Entry:
     """Return the entry that stands in `line` of a recording.
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from record_session import decode_entries
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.core.entries import Entry, Failed
-from inspector.core.saved.recording import decode_entries
 from inspector.net.events import FailureKind
 from inspector.tui.app import InspectorApp
 from inspector.tui.conversation_panel import ConversationPanel

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from record_session import decode_entries
 from textual.pilot import Pilot
 
-from inspector.core.saved.recording import decode_entries
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Prompt
 from inspector.tui.conversation_panel import ConversationPanel

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from record_session import decode_entries
 from textual.pilot import Pilot
 
 from inspector.core.entries import Entry, Failed
-from inspector.core.saved.recording import decode_entries
 from inspector.net.events import FailureKind
 from inspector.tui.workspace import Workspace
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from record_session import decode_entries
 from textual.pilot import Pilot
 
-from inspector.core.saved.recording import SessionHeader, decode_entries, encode_header, encode_name
+from inspector.core.saved.recording import SessionHeader, encode_header, encode_name
 from inspector.core.saved.session_store import file_name
 from inspector.core.saved.targets import SavedTarget, Targets, targets_file, write_targets
 from inspector.folders import sessions_folder

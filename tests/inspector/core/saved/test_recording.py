@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_session import decode_entries
 
 from inspector.core.entries import (
     Channel,
@@ -23,7 +24,6 @@ from inspector.core.entries import (
 from inspector.core.saved.recording import (
     BadRecording,
     cut_off,
-    decode_entries,
     encode_entry,
     read_header,
     read_session,
