@@ -6,11 +6,11 @@ one, each on a connection of its own, so they may also be lost, doubled or overt
 """
 
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 
 from inspector.core.entries import Channel, FrameReceived, PushReceived
 from inspector.views.persistent import Index
 from inspector.views.reads import STARTS_TASK, Call
+from inspector.views.text import short_digest
 from inspector.wire.dialect import Operation, Result, ResultKind, Sections
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
@@ -141,13 +141,11 @@ def _report_of(
         exchange=entry.exchange,
         at_ms=entry.at_ms,
         timestamp_ms=result.timestamp_ms,
-        message=_digest(encode_json([part.raw for part in result.parts])) if result.parts else "",
-        whole=_digest(entry.body) if isinstance(entry, PushReceived) else "",
+        message=short_digest(encode_json([part.raw for part in result.parts]))
+        if result.parts
+        else "",
+        whole=short_digest(entry.body) if isinstance(entry, PushReceived) else "",
     )
-
-
-def _digest(raw: bytes) -> str:
-    return blake2b(raw, digest_size=8).hexdigest()
 
 
 def take_notification(

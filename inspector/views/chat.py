@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import assert_never
 
 from inspector.core.commands import Json
@@ -12,6 +11,7 @@ from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
 from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.text import short_digest
 from inspector.wire.dialect import Result, ResultKind, texts
 from inspector.wire.slots import read_slots, strip_markers
 from inspector.wire.states import is_resting
@@ -162,7 +162,10 @@ def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
     text, offers = read_offers(text)
     if result.task_id is not None:
         turn = view.turns.get(result.task_id, 0)
-        key = (result.task_id, _digest(f"{turn} {result.state} {text}"))
+        key = (
+            result.task_id,
+            short_digest(f"{turn} {result.state} {text}".encode(errors="replace")),
+        )
         if key in view.told:
             return view
         view = replace(view, told=view.told.set(key, True))
@@ -176,10 +179,6 @@ def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
         offers=offers,
     )
     return replace(view, said=view.said.append(said))
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _artifact_text(result: Result) -> str:

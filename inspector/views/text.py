@@ -1,6 +1,7 @@
 """Text of strangers made fit for a terminal (inspector.md TUI-5)."""
 
 import re
+from hashlib import blake2b
 
 # An OSC, DCS or APC string with its terminator, then a CSI sequence, then any other escape.
 _SEQUENCE = re.compile(
@@ -23,3 +24,8 @@ def plain_line(text: str, width: int | None = None) -> str:
     """`text` on one line, cut to `width` with an ellipsis."""
     line = " ".join(plain(text).split())
     return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def short_digest(content: bytes) -> str:
+    """What stands for `content` where its copies in one log are to be found."""
+    return blake2b(content, digest_size=8).hexdigest()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import assert_never
 
 from inspector.core.entries import (
@@ -16,6 +15,7 @@ from inspector.core.entries import (
 )
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
+from inspector.views.text import short_digest
 from inspector.wire.dialect import TOLD, Dialect, Reply, Result, Sections, texts
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
@@ -293,7 +293,7 @@ def with_poll(row: TaskRow, update: Update, reply: Reply, sections: Sections) ->
     content = reply.envelope
     if isinstance(content, dict):
         content = {key: value for key, value in content.items() if key != "id"}
-    digest = blake2b(encode_json(content), digest_size=8).hexdigest()
+    digest = short_digest(encode_json(content))
     last = row.last_poll
     if last is not None and last.digest == digest and not update.findings:
         before = row.updates[last.place]
