@@ -41,6 +41,11 @@ RESENT_HEADER = "X-A2A-Inspect-Resent"
 BURST, PER_SECOND = 200, 50.0
 # Of refused requests, so many get into the log: at once, a second, bytes of each
 MOST_REFUSED, REFUSED_PER_SECOND, MAX_LOGGED_BYTES = 50, 1.0, 4096
+# Kept to be sent again, and waiting to be forwarded
+MAX_KEPT, MAX_KEPT_BYTES = 200, 64 * 1024 * 1024
+MAX_WAITING = 100
+REDIRECTED = "/redirected"
+UNSPECIFIED = frozenset({"", "0.0.0.0", "::"})
 
 _STATUSES = {
     PushVerdict.BAD_BODY: HTTPStatus.BAD_REQUEST,
@@ -186,7 +191,7 @@ class Receiver:
         Raises:
             UsageError: it cannot listen there, or a URL of the options is none.
         """
-        from inspector.net.receiver import HttpReceiver, Place
+        from inspector.net.receiver import HttpReceiver
 
         await self.stop()
         options = self.options = options or self.options
@@ -197,8 +202,7 @@ class Receiver:
             takes_addresses=options.takes_addresses,
         )
         server = HttpReceiver(self._handle, gate, options.bounds)
-        place = Place(options.interface, port, options.certificate, options.key)
-        bound_port = await server.start(place)
+        bound_port = await server.start(options.interface, port, options.certificate, options.key)
         self.url, self.port, self._server = options.url(bound_port), bound_port, server
         # a forward that was set while the port was unknown may lead back here
         self.forward_url = self._forward_url
@@ -302,13 +306,6 @@ class Receiver:
         return url if split_url(url) else urljoin(self.url, "/")
 
 
-REDIRECTED = "/redirected"
-UNSPECIFIED = frozenset({"", "0.0.0.0", "::"})
-
-
-MAX_WAITING = 100
-
-
 class Forwarder:
     """`put` never waits; `aclose` gives up what is still to go out.
 
@@ -340,7 +337,3 @@ class Forwarder:
         while True:
             outgoing = await self._waiting.get()
             await self._exchanger.make(Purpose.FORWARD, outgoing, transport=self._transport)
-
-
-MAX_KEPT = 200
-MAX_KEPT_BYTES = 64 * 1024 * 1024

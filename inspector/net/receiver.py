@@ -261,16 +261,6 @@ def _too_large(bounds: Bounds) -> Refusal:
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where to listen: port 0 is any free one; with a certificate it is HTTPS."""
-
-    interface: str = "127.0.0.1"
-    port: int = 0
-    certificate: Path | None = None
-    key: Path | None = None
-
-
 Handle: TypeAlias = Callable[[Incoming], Awaitable[Answer]]
 
 
@@ -287,24 +277,31 @@ class HttpReceiver:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
-    async def start(self, place: Place) -> int:
-        """Listen at `place` and return the port.
+    async def start(
+        self,
+        interface: str = "127.0.0.1",
+        port: int = 0,
+        certificate: Path | None = None,
+        key: Path | None = None,
+    ) -> int:
+        """Listen, over HTTPS with a certificate, and return the port; 0 is any free one.
 
         Raises:
-            UsageError: the place is taken or not of this machine, or the certificate is no good.
+            UsageError: the port is taken, the interface is not of this machine, or the
+                certificate is no good.
         """
-        trust = _server_side(place)
+        trust = None if certificate is None else _server_side(certificate, key)
         try:
             self._server = await asyncio.start_server(
                 self._connect,
-                place.interface,
-                place.port,
+                interface,
+                port,
                 ssl=trust,
                 ssl_handshake_timeout=self._bounds.head_seconds if trust else None,
                 limit=self._bounds.head_bytes,
             )
         except OSError as error:
-            where = f"{place.interface} port {place.port}"
+            where = f"{interface} port {port}"
             raise UsageError(
                 f"cannot listen at {where}: {_reason(error)}", _way_out(error)
             ) from error
@@ -359,12 +356,10 @@ def _way_out(error: OSError) -> str:
             return "name an address of this machine, such as 127.0.0.1"
 
 
-def _server_side(place: Place) -> ssl.SSLContext | None:
-    if place.certificate is None:
-        return None
+def _server_side(certificate: Path, key: Path | None) -> ssl.SSLContext:
     trust = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        trust.load_cert_chain(place.certificate, place.key)
+        trust.load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"{place.certificate}: {error.strerror or error}") from error
+        raise UsageError(f"{certificate}: {error.strerror or error}") from error
     return trust

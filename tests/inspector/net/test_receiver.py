@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.net.receiver import Allowance, Answer, Bounds, Gate, HttpReceiver, Incoming, Place
+from inspector.net.receiver import Allowance, Answer, Bounds, Gate, HttpReceiver, Incoming
 
 pytestmark = pytest.mark.anyio
 
@@ -77,11 +78,11 @@ async def listening(
     burst: int = 100,
     hosts: tuple[str, ...] = (),
     takes_addresses: bool = False,
-    place: Place | None = None,
+    **place: Any,
 ) -> AsyncGenerator[Listening]:
     gate = Gate(hosts, Allowance(burst, 0, lambda: 0), takes_addresses=takes_addresses)
     server = Listening(answer or Answer(200), gate, bounds)
-    server.port = await server.receiver.start(place or Place())
+    server.port = await server.receiver.start(**place)
     try:
         yield server
     finally:
@@ -276,14 +277,14 @@ async def test_stopping_breaks_off_what_hangs_and_frees_the_port() -> None:
         await server.receiver.stop()
         await server.receiver.stop()
         assert await asking == b""
-        async with listening(place=Place(port=server.port)) as again:
+        async with listening(port=server.port) as again:
             assert status(await again.ask(post())) == 200
 
 
 async def test_a_taken_port_is_named() -> None:
     async with listening() as server:
         with pytest.raises(UsageError, match=f"127.0.0.1 port {server.port}"):
-            async with listening(place=Place(port=server.port)):
+            async with listening(port=server.port):
                 pytest.fail("listens twice")
 
 
@@ -307,8 +308,7 @@ def write_certificate(folder: Path) -> tuple[Path, Path]:
 @pytest.mark.req("PUSHRX-1")
 async def test_with_a_certificate_it_is_https(tmp_path: Path) -> None:
     certificate, key = write_certificate(tmp_path)
-    place = Place(certificate=certificate, key=key)
-    async with listening(place=place, bounds=Bounds()) as server:
+    async with listening(certificate=certificate, key=key, bounds=Bounds()) as server:
         trust = ssl.create_default_context(cafile=str(certificate))
         reader, writer = await asyncio.open_connection(
             "127.0.0.1", server.port, ssl=trust, server_hostname="localhost"
@@ -318,7 +318,7 @@ async def test_with_a_certificate_it_is_https(tmp_path: Path) -> None:
         writer.close()
     certificate.write_text("none")
     with pytest.raises(UsageError, match=r"cert\.pem"):
-        async with listening(place=place):
+        async with listening(certificate=certificate, key=key):
             pytest.fail("listens without a certificate")
 
 
