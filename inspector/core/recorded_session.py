@@ -4,13 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter
 from uuid import uuid4
 
+from inspector.core.entries import Log
 from inspector.core.saved.recording import read_session
 from inspector.core.saved.session_store import Recording, record, record_again, replayed
 from inspector.core.session import Session
 from inspector.core.target import parse_target
+from inspector.folders import sessions_folder
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 
@@ -47,7 +50,12 @@ def open_session(
         UsageError: `target` is neither a URL nor a file.
     """
     parse_target(target)
-    recording = record(target, is_saved=connection.is_saved, clock=perf_counter, tell=tell)
+    now = datetime.now().astimezone()
+    if connection.is_saved:
+        folder, id = sessions_folder(), token_hex(4)
+        recording = record(folder, target, id=id, now=now, clock=perf_counter, tell=tell)
+    else:
+        recording = Recording(Log(perf_counter), now)
     return _recorded(target, connection, recording)
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 
 from inspector.core.entries import Entry, Failed, Log, PushReceived, ResponseEnded
 from inspector.core.redaction import Redactor
@@ -26,7 +25,6 @@ from inspector.core.saved.recording import (
     read_header,
 )
 from inspector.errors import UsageError
-from inspector.folders import sessions_folder
 from inspector.wire.json_values import parse_json, text_at
 
 SUFFIX = ".jsonl"
@@ -34,6 +32,8 @@ LAST = "last"
 LONGEST_NAME = 80
 MOST_SESSIONS = 500
 MOST_BYTES = 1024**3
+FLUSH_SECONDS = 0.1
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _NAME_LINE = b'\n{"name": '
 
 
@@ -119,20 +119,6 @@ class Recording:
 
 
 def record(
-    target: str, *, is_saved: bool, clock: Callable[[], float], tell: Callable[[str], None]
-) -> Recording:
-    """Begin a session now; one that is saved goes to the user's folder of sessions.
-
-    `tell` is called at most once: with the reason why the session is not saved after all.
-    """
-    now = datetime.now().astimezone()
-    if not is_saved:
-        return Recording(Log(clock), now)
-    id = token_hex(4)
-    return record_new(sessions_folder(), target, id=id, now=now, clock=clock, tell=tell)
-
-
-def record_new(
     folder: Path,
     target: str,
     *,
@@ -141,11 +127,15 @@ def record_new(
     clock: Callable[[], float],
     tell: Callable[[str], None],
 ) -> Recording:
-    """Begin a session on `target` that saves itself below `folder`; old ones make room for it."""
+    """Begin a session on `target` that saves itself below `folder`; old ones make room for it.
+
+    Its file and folder are made with the first entry. `tell` is called at most once: with the
+    reason why the session is not saved after all.
+    """
     prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
     header = SessionHeader(id, Redactor().url(target), now, _product())
     path = folder / file_name(header)
-    writer = new_writer(path, header, tell)
+    writer = SessionWriter(partial(_create, path), (encode_header(header),), tell)
     log = Log(clock)
     log.subscribe(writer.take)
     return Recording(log, now, writer, path)
@@ -330,15 +320,6 @@ def _product() -> str:
     from importlib.metadata import version
 
     return version("a2a-inspect")
-
-
-FLUSH_SECONDS = 0.1
-PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-
-
-def new_writer(path: Path, header: SessionHeader, tell: Callable[[str], None]) -> SessionWriter:
-    """A writer for a session that begins; its file and folder are made with the first entry."""
-    return SessionWriter(partial(_create, path), (encode_header(header),), tell)
 
 
 def append_writer(saved: SavedSession, tell: Callable[[str], None]) -> SessionWriter:

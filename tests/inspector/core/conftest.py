@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core.entries import Channel, FrameReceived, Log, Purpose, RequestSent, ResponseEnded
 from inspector.core.saved.recording import SessionHeader
-from inspector.core.saved.session_store import Recording, record_new, session_paths
+from inspector.core.saved.session_store import Recording, record, session_paths
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
 BODY = (
@@ -37,7 +37,7 @@ def begin(tmp_path: Path) -> Begin:
     """Begin a session in the folder `sessions` of the test, on a clock that stands still."""
 
     def begin_one(id: str = "7f3a1c09", now: datetime = STARTED) -> Recording:
-        return record_new(
+        return record(
             tmp_path / "sessions",
             "http://agent.test",
             id=id,

@@ -20,9 +20,9 @@ from inspector.core.saved.session_store import (
     id_of,
     is_open,
     name_session,
-    new_writer,
     prune,
     read_name,
+    record,
     record_again,
     session_paths,
     summarize,
@@ -205,16 +205,15 @@ async def test_only_its_owner_may_read_a_session(recording: Recording, only_path
 async def test_disk_that_refuses_is_told_once(exchange: Exchange, tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("no folder")
     told: list[str] = []
-    header = SessionHeader("1", "t", STARTED, "1")
-    writer = new_writer(tmp_path / "sessions" / "x.jsonl", header, told.append)
-    log = Log(lambda: 0.0)
-    log.subscribe(writer.take)
-    exchange(log, 1)
-    exchange(log, 2)
-    writer.close()
+    folder = tmp_path / "sessions"
+    begun = record(folder, "t", id="1", now=STARTED, clock=lambda: 0.0, tell=told.append)
+    exchange(begun.log, 1)
+    exchange(begun.log, 2)
+    begun.close()
     assert len(told) == 1
     assert told[0].startswith("this session is not saved: ")
-    assert writer.problem == told[0]
+    assert begun.writer is not None
+    assert begun.writer.problem == told[0]
 
 
 @pytest.mark.anyio
