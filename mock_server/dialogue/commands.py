@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mock_server.dialogue.assistant import Assistant
@@ -145,7 +145,6 @@ MAX_PAIRS = 10
 CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 HOLE = re.compile(r"\{(\w+)\}")
 PAIR = re.compile(r"([^()=,]+)=([^(),]*)")
-Arguments = Sequence[str]
 INVALID_INTENT = "cannot_handle_invalid_intent"
 UNKNOWN = (CannotHandle(INVALID_INTENT),)
 INTENT = re.compile(r"([\w.+-]+)\s*(\{.*\})?", re.DOTALL)
@@ -175,36 +174,6 @@ def value_of(text: str) -> Json:
     return stripped[1:-1] if is_quoted else stripped
 
 
-def parse_spoken(line: str) -> Command | None:
-    """The command that `line` spells, None if it is none."""
-    words = line.strip()
-    for spelled, make in SPOKEN.items():
-        if words.lower() == spelled or words.lower().startswith(f"{spelled} "):
-            return make(words[len(spelled) :].strip())
-    return None
-
-
-def _spoken_set_slot(rest: str) -> SetSlot | None:
-    name, _, value = rest.partition(" ")
-    return SetSlot(name, value_of(value)) if name and value.strip() else None
-
-
-SPOKEN: Mapping[str, Callable[[str], Command | None]] = {
-    "start flow": lambda rest: StartFlow(rest) if rest else None,
-    "set slot": _spoken_set_slot,
-    "cancel flow": lambda _: CancelFlow(),
-    "disambiguate flows": lambda rest: Clarify(tuple(re.split(r"[\s,]+", rest))) if rest else None,
-    "skip question": lambda _: SkipQuestion(),
-    "repeat message": lambda _: RepeatLastBotMessages(),
-    "hand over": lambda _: HumanHandoff(),
-    "offtopic reply": lambda _: ChitChat(),
-    "provide info": lambda _: SearchAndReply(),
-    "search and reply": lambda _: SearchAndReply(),
-    "continue agent": lambda _: ContinueAgent(),
-    "restart agent": lambda rest: RestartAgent(rest) if rest else None,
-}
-
-
 class CommandSyntaxError(MockError):
     """`source` is not a command; the message says what was expected."""
 
@@ -221,16 +190,26 @@ def parse_command(source: str) -> Command:
         CommandSyntaxError: the name is unknown or the arguments are not its own.
     """
     call = CALL.fullmatch(source.strip())
-    if call is None and (spoken := parse_spoken(source)):
-        return spoken
-    if call is None or call[1] not in _MAKERS:
-        raise CommandSyntaxError(source, f"one of {', '.join(_MAKERS)} with parentheses")
-    most = 1 if call[1] == "SetSlot" else -1
+    if call is None and (command := _parse_phrase(source.strip())):
+        return command
+    if call is None or call[1] not in _SYNTAX:
+        raise CommandSyntaxError(source, f"one of {', '.join(_SYNTAX)} with parentheses")
+    name, syntax = call[1], _SYNTAX[call[1]]
+    most = 1 if name == "SetSlot" else -1  # a comma in the value belongs to it
     arguments = [part.strip() for part in call[2].split(",", most)] if call[2].strip() else []
-    command = _MAKERS[call[1]](arguments)
+    command = syntax.make(arguments)
     if command is None:
-        raise CommandSyntaxError(source, _USAGE[call[1]])
+        raise CommandSyntaxError(source, f"{name}({', '.join(syntax.arguments)})")
     return command
+
+
+def _parse_phrase(text: str) -> Command | None:
+    """The command that `text` says in words, None if it says none."""
+    for syntax in _SYNTAX.values():
+        for phrase in syntax.phrases:
+            if f"{text.lower()} ".startswith(f"{phrase} "):
+                return syntax.make_of_words(text[len(phrase) :].strip())
+    return None
 
 
 def fill_command(source: str, groups: Mapping[str, str]) -> Command | None:
@@ -293,60 +272,72 @@ def _json_object(text: str) -> dict[str, Json] | None:
     return value if isinstance(value, dict) else None
 
 
-def _one(make: Callable[[str], Command]) -> Callable[[Arguments], Command | None]:
-    return lambda arguments: make(arguments[0]) if len(arguments) == 1 and arguments[0] else None
+@dataclass(frozen=True, slots=True)
+class _Syntax:
+    """How a command is written: as a call with `arguments`, or as one of `phrases` and words.
+
+    `make` returns None for arguments that are not its own.
+    """
+
+    make: Callable[[Sequence[str]], Command | None]
+    arguments: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+
+    def make_of_words(self, words: str) -> Command | None:
+        if not self.arguments:
+            return self.make(())
+        if REPEATED in self.arguments:
+            return self.make(words.replace(",", " ").split()) if words else None
+        return self.make(words.split(" ", len(self.arguments) - 1))
 
 
-def _none(command: Command) -> Callable[[Arguments], Command | None]:
-    return lambda arguments: None if arguments else command
+def _no_argument(command: Command, *phrases: str) -> _Syntax:
+    return _Syntax(lambda arguments: None if arguments else command, (), phrases)
 
 
-def _make_set_slot(arguments: Arguments) -> Command | None:
-    """A comma in the value belongs to it."""
+def _one_argument(make: Callable[[str], Command], argument: str, *phrases: str) -> _Syntax:
+    def make_of_one(arguments: Sequence[str]) -> Command | None:
+        return make(arguments[0]) if len(arguments) == 1 and arguments[0] else None
+
+    return _Syntax(make_of_one, (argument,), phrases)
+
+
+def _make_set_slot(arguments: Sequence[str]) -> Command | None:
     if len(arguments) > 1 and arguments[0]:
         return SetSlot(arguments[0], value_of(arguments[1]))
     return None
 
 
-def _make_clarify(arguments: Arguments) -> Command | None:
+def _make_clarify(arguments: Sequence[str]) -> Command | None:
     return Clarify(tuple(arguments)) if all(arguments) else None
 
 
-def _make_cannot_handle(arguments: Arguments) -> Command | None:
+def _make_cannot_handle(arguments: Sequence[str]) -> Command | None:
     return CannotHandle(", ".join(arguments) or None)
 
 
-_MAKERS: Mapping[str, Callable[[Arguments], Command | None]] = {
-    "StartFlow": _one(StartFlow),
-    "CancelFlow": _none(CancelFlow()),
-    "SetSlot": _make_set_slot,
-    "Clarify": _make_clarify,
-    "ChitChat": _none(ChitChat()),
-    "SearchAndReply": _none(SearchAndReply()),
-    "Skip": _none(SkipQuestion()),
-    "SkipQuestion": _none(SkipQuestion()),
-    "Handoff": _none(HumanHandoff()),
-    "HumanHandoff": _none(HumanHandoff()),
-    "Repeat": _none(RepeatLastBotMessages()),
-    "RepeatLastBotMessages": _none(RepeatLastBotMessages()),
-    "CannotHandle": _make_cannot_handle,
-    "Error": _one(ReportError),
-    "SessionStart": _none(SessionStart()),
-    "SessionEnd": _none(SessionEnd()),
-    "Restart": _none(Restart()),
-    "ContinueAgent": _none(ContinueAgent()),
-    "RestartAgent": _one(RestartAgent),
-    "Noop": _none(Noop()),
-}
-
-_USAGE: Mapping[str, str] = {
-    **{name: f"{name}()" for name in _MAKERS},
-    "StartFlow": "StartFlow(flow)",
-    "SetSlot": "SetSlot(slot, value)",
-    "Clarify": "Clarify(flow, …)",
-    "CannotHandle": "CannotHandle(reason)",
-    "Error": "Error(type)",
-    "RestartAgent": "RestartAgent(agent)",
+REPEATED = "…"
+_SYNTAX: Mapping[str, _Syntax] = {
+    "StartFlow": _one_argument(StartFlow, "flow", "start flow"),
+    "CancelFlow": _no_argument(CancelFlow(), "cancel flow"),
+    "SetSlot": _Syntax(_make_set_slot, ("slot", "value"), ("set slot",)),
+    "Clarify": _Syntax(_make_clarify, ("flow", REPEATED), ("disambiguate flows",)),
+    "ChitChat": _no_argument(ChitChat(), "offtopic reply"),
+    "SearchAndReply": _no_argument(SearchAndReply(), "provide info", "search and reply"),
+    "Skip": _no_argument(SkipQuestion(), "skip question"),
+    "SkipQuestion": _no_argument(SkipQuestion()),
+    "Handoff": _no_argument(HumanHandoff(), "hand over"),
+    "HumanHandoff": _no_argument(HumanHandoff()),
+    "Repeat": _no_argument(RepeatLastBotMessages(), "repeat message"),
+    "RepeatLastBotMessages": _no_argument(RepeatLastBotMessages()),
+    "CannotHandle": _Syntax(_make_cannot_handle, ("reason",)),
+    "Error": _one_argument(ReportError, "type"),
+    "SessionStart": _no_argument(SessionStart()),
+    "SessionEnd": _no_argument(SessionEnd()),
+    "Restart": _no_argument(Restart()),
+    "ContinueAgent": _no_argument(ContinueAgent(), "continue agent"),
+    "RestartAgent": _one_argument(RestartAgent, "agent", "restart agent"),
+    "Noop": _no_argument(Noop()),
 }
 
 
