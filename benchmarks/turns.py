@@ -18,7 +18,6 @@ from mock_server.dialogue.state import (
     ActionRequested,
     DialogueState,
     Listened,
-    apply,
     initial_state,
 )
 from mock_server.project.load import assemble
@@ -87,18 +86,12 @@ def words(numbers: random.Random, flows: int) -> str:
 
 def turn(assistant: Assistant, state: DialogueState, text: str) -> DialogueState:
     """Hold one turn; actions do nothing."""
-    steps = advance(assistant, state, UserMessage(text))
-    reply: ActionResult | None = None
-    event = None
-    while True:
-        try:
-            event = steps.send(reply)
-        except StopIteration:
-            break
-        state = apply(state, event)
-        reply = ActionResult() if isinstance(event, ActionRequested) else None
-    assert isinstance(event, Listened), event
-    return state
+    held = advance(assistant, state, UserMessage(text))
+    events = held.run()
+    while isinstance(events[-1], ActionRequested):
+        events = held.run(ActionResult())
+    assert isinstance(events[-1], Listened), events[-1]
+    return held.state
 
 
 def converse(assistant: Assistant, flows: int, turns: int, seed: int) -> float:

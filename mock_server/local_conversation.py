@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mock_server.actions.runner import Actions, ChunkStreamed, Progress, open_actions
-from mock_server.dialogue.engine import Course, UserMessage, advance, open_session
+from mock_server.dialogue.engine import DialogueTurn, UserMessage, advance, open_session
 from mock_server.dialogue.model import Json, Slot, coerce
 from mock_server.dialogue.outside import Generate, UnstubbedActions
 from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, Story, apply
@@ -108,9 +108,9 @@ class LocalConversation:
     def warn(self, text: str) -> None:
         """Warnings are among the events of the turn."""
 
-    def _followed(self, course: Course) -> EngineTurn:
+    def _followed(self, dialogue_turn: DialogueTurn) -> EngineTurn:
         turn = EngineTurn(self._agent, self._conversation, self)
-        if not turn.start(course):
+        if not turn.start(dialogue_turn):
             self._backend.wait(turn.finish())
         return turn
 

@@ -1,10 +1,11 @@
 """One turn of a conversation: a message in, events out (flows.md §5).
 
-Nothing here waits or remembers: the caller keeps the state, performs custom actions, and stops
-iterating when the turn is cancelled. The state that the turn has made by then is one to go on from.
+Nothing here waits or remembers: the caller keeps the state, performs custom actions, and drops a
+turn that is cancelled. The state that the turn has made by then is one to go on from.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field
 from typing import assert_never
 
@@ -87,76 +88,49 @@ class UserMessage:
     asks_model: bool = False
 
 
-class Course:
-    """The events of a turn as they happen, and the `state` that they have made so far.
+class DialogueTurn:
+    """A turn that runs from request to request; `state` is what its events have made so far."""
 
-    The caller answers a request by sending the outcome; None counts as one without any effect.
-    """
-
-    __slots__ = ("_happened", "_run", "state")
+    __slots__ = ("_run", "_turn")
 
     def __init__(self, turn: RunningTurn, run: Requesting[None]) -> None:
-        self.state = turn.state
-        self._happened = turn.events
+        self._turn = turn
         self._run = run
 
-    def __iter__(self) -> Iterator[Event]:
-        return self
+    @property
+    def state(self) -> DialogueState:
+        return self._turn.state
 
-    def __next__(self) -> Event:
-        return self.send(None)
+    def run(self, outcome: Outcome | None = None) -> list[Event]:
+        """All events up to the next request, which is the last, or to the end; none: it is over.
 
-    def send(self, outcome: Outcome | None) -> Event:
-        """The next event, with the `outcome` of the one before.
-
-        Raises:
-            StopIteration: there is none.
+        `outcome` is that of the request before; None counts as one without any effect.
         """
-        if not self._happened:
-            self._go_on(outcome)
-        event, self.state = self._happened.popleft()
-        return event
-
-    def run(self, outcome: Outcome | None) -> list[Event]:
-        """All events up to the next request, which is the last, or to the end; none: it is over."""
-        if not self._happened:
-            try:
-                self._go_on(outcome)
-            except StopIteration:
-                return []
-        self.state = self._happened[-1][1]
-        events = [event for event, _ in self._happened]
-        self._happened.clear()
-        return events
-
-    def _go_on(self, outcome: Outcome | None) -> None:
-        """Run the turn to its next request, or to its end."""
-        try:
+        self._turn.events = []
+        with suppress(StopIteration):
             self._run.send(outcome)
-        except StopIteration:
-            if not self._happened:
-                raise
+        return self._turn.events
 
 
-def advance(assistant: Assistant, state: DialogueState, message: UserMessage) -> Course:
+def advance(assistant: Assistant, state: DialogueState, message: UserMessage) -> DialogueTurn:
     """The turn that `message` begins; `Listened` is its last event."""
     turn = RunningTurn(assistant, state)
-    return Course(turn, _turn(turn, message))
+    return DialogueTurn(turn, _turn(turn, message))
 
 
-def open_session(assistant: Assistant, state: DialogueState) -> Course:
+def open_session(assistant: Assistant, state: DialogueState) -> DialogueTurn:
     """The session's start, as the first turn else does before its message."""
     turn = RunningTurn(assistant, state)
-    return Course(turn, _start_session(turn))
+    return DialogueTurn(turn, _start_session(turn))
 
 
-def cancel(assistant: Assistant, state: DialogueState) -> Course:
+def cancel(assistant: Assistant, state: DialogueState) -> DialogueTurn:
     """The end of all that is on the stack, as `tasks/cancel` and a timeout want it.
 
     Nothing happens when nothing is active.
     """
     turn = RunningTurn(assistant, state)
-    return Course(turn, _cancel(turn))
+    return DialogueTurn(turn, _cancel(turn))
 
 
 def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:

@@ -4,7 +4,6 @@ The script of a sub agent is a pattern of its own that a flow calls. It keeps th
 it completes, fails, or its caller's `exit_if` holds; a digression interrupts it like any question.
 """
 
-from collections import deque
 from collections.abc import Container, Generator, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
@@ -75,24 +74,21 @@ ERROR_PATTERN = "pattern_internal_error"
 
 
 class RunningTurn:
-    """The assistant, the state as the events of this turn have made it, and these events.
-
-    `events` are those that were not handed on yet, each with the state after it.
-    """
+    """The assistant, the state as this turn has made it, and the events since the last request."""
 
     __slots__ = ("_described", "_document", "assistant", "events", "state")
 
     def __init__(self, assistant: Assistant, state: DialogueState) -> None:
         self.assistant = assistant
         self.state = state
-        self.events: deque[tuple[Event, DialogueState]] = deque()
+        self.events: list[Event] = []
         self._described: DialogueState | None = None
         self._document: Document = {}
 
     def emit(self, event: Event) -> None:
         """Let `event` happen: from here on the state is the one that it makes."""
         self.state = apply(self.state, event)
-        self.events.append((event, self.state))
+        self.events.append(event)
 
     @property
     def stack(self) -> Stack:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from mock_server.actions.runner import Awaited, ChunkStreamed, Paused, RunAction
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.engine import Course
+from mock_server.dialogue.engine import DialogueTurn
 from mock_server.dialogue.outside import ActionResult, Generate, Outcome
 from mock_server.dialogue.state import (
     ActionRequested,
@@ -130,7 +130,7 @@ class EngineTurn:
     The conversation's state is one to go on from whenever the turn waits for something.
     """
 
-    __slots__ = ("_course", "_host", "_request", "agent", "before", "conversation", "events")
+    __slots__ = ("_dialogue_turn", "_host", "_request", "agent", "before", "conversation", "events")
 
     def __init__(self, agent: AgentVersion, conversation: Conversation, host: TurnHost) -> None:
         self.agent = agent
@@ -139,14 +139,14 @@ class EngineTurn:
         self.events: list[Event] = []
         self._host = host
 
-    def start(self, course: Course) -> bool:
-        """Go on until `course` asks for something from outside; whether it is over before that."""
-        self._course = course
+    def start(self, turn: DialogueTurn) -> bool:
+        """Go on until `turn` asks for something from outside; whether it is over before that."""
+        self._dialogue_turn = turn
         self._request = self._follow(None)
         return self._request is None
 
     async def finish(self) -> None:
-        """Give the course what it asks for until it is over."""
+        """Give the turn what it asks for until it is over."""
         while self._request is not None:
             self._request = self._follow(await self._outcome(self._request))
 
@@ -173,8 +173,8 @@ class EngineTurn:
 
     def _follow(self, outcome: Outcome | None) -> Request | None:
         """Send `outcome` in and keep what happens up to the next request; None at the end."""
-        happened = self._course.run(outcome)
-        self.conversation.state = self._course.state
+        happened = self._dialogue_turn.run(outcome)
+        self.conversation.state = self._dialogue_turn.state
         last = happened[-1] if happened else None
         if isinstance(last, GenerationRequested):
             happened.pop()

@@ -148,8 +148,8 @@ class Turn:
         if self.call.handling.is_stuck:
             return
         try:
-            course = advance(agent.assistant, self.conversation.state, self._message(reading))
-            if self._engine.start(course):
+            turn = advance(agent.assistant, self.conversation.state, self._message(reading))
+            if self._engine.start(turn):
                 self._close()
         except Exception:
             self._fail()

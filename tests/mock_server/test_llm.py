@@ -32,7 +32,6 @@ from mock_server.dialogue.state import (
     FlowStarted,
     GenerationRequested,
     Understood,
-    apply,
     initial_state,
 )
 from mock_server.dialogue.understanding import needs_model
@@ -130,9 +129,9 @@ async def test_what_goes_wrong_leaves_the_message_to_the_rules(
             generation = await generate(ASSISTANT, state, "please transfer")
     assert generation.commands == ()
     assert generation.reason == f"{reason}; the rules decide"
-    course = advance(ASSISTANT, state, UserMessage("please transfer", asks_model=True))
-    assert next(course) == GenerationRequested("please transfer")
-    events = [course.send(generation), *course]
+    turn = advance(ASSISTANT, state, UserMessage("please transfer", asks_model=True))
+    assert turn.run() == [GenerationRequested("please transfer")]
+    events = turn.run(generation)
     [understood] = [event for event in events if isinstance(event, Understood)]
     tried = {rule.rule: rule for rule in understood.trace}
     assert (tried["llm"].fired, tried["llm"].reason) == (False, generation.reason)
@@ -198,10 +197,9 @@ def bank() -> Assistant:
 
 
 def after(assistant: Assistant, text: str) -> DialogueState:
-    state = initial_state(assistant)
-    for event in advance(assistant, state, UserMessage(text)):
-        state = apply(state, event)
-    return state
+    turn = advance(assistant, initial_state(assistant), UserMessage(text))
+    turn.run()
+    return turn.state
 
 
 def test_prompt_lists_flows_and_slots_that_words_may_fill(bank: Assistant) -> None:

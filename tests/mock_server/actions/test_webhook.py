@@ -39,7 +39,6 @@ from mock_server.dialogue.state import (
     Story,
     UserUttered,
     Warned,
-    apply,
     initial_state,
 )
 from mock_server.project.load import assemble
@@ -63,11 +62,11 @@ def assistant() -> Assistant:
 
 def call(assistant: Assistant) -> ActionCall:
     """Action x, wanted in the turn that follows the question of flow f."""
-    state, story = initial_state(assistant), Story("c1")
-    for event in advance(assistant, state, UserMessage("/StartFlow(f)")):
-        state = apply(state, event)
+    turn = advance(assistant, initial_state(assistant), UserMessage("/StartFlow(f)"))
+    story = Story("c1")
+    for event in turn.run():
         story.tell(event, 5.0)
-    return ActionCall("action_x", state, story, assistant)
+    return ActionCall("action_x", turn.state, story, assistant)
 
 
 def test_call_has_what_the_sdk_reads(assistant: Assistant) -> None:

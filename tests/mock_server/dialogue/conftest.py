@@ -1,6 +1,7 @@
 """A small bank, and a way to hold conversations with it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import pytest
 
@@ -124,28 +125,16 @@ def converse() -> Callable[..., tuple[DialogueState, list[list[Event]]]]:
         state = state or initial_state(assistant)
         turns: list[list[Event]] = []
         for message in messages:
-            steps = advance(assistant, state, _message(message))
-            turn: list[Event] = []
-            answer: ActionResult | None = None
-            while (event := _next(steps.send, answer)) is not None:
-                state = apply(state, event)
-                turn.append(event)
-                answer = None
-                if isinstance(event, ActionRequested):
-                    answer = (actions or {}).get(event.name)
-            turns.append(turn)
+            turn = advance(assistant, state, _message(message))
+            events = turn.run()
+            while isinstance(events[-1], ActionRequested):
+                events += turn.run((actions or {}).get(events[-1].name))
+            state = reduce(apply, events, state)
+            assert state == turn.state
+            turns.append(events)
         return state, turns
 
     return hold
-
-
-def _next(
-    send: Callable[[ActionResult | None], Event], answer: ActionResult | None
-) -> Event | None:
-    try:
-        return send(answer)
-    except StopIteration:
-        return None
 
 
 def _message(message: str | UserMessage) -> UserMessage:

@@ -69,9 +69,10 @@ def version(*edits: str) -> Assistant:
 
 
 def say(assistant: Assistant, state: DialogueState, message: UserMessage) -> DialogueState:
-    for event in advance(assistant, state, message):
-        state = apply(state, event)
-    return state
+    turn = advance(assistant, state, message)
+    while turn.run():
+        pass
+    return turn.state
 
 
 def said(state: DialogueState) -> str:
@@ -111,7 +112,7 @@ def test_conversation_leaves_a_step_that_is_gone(edit: str) -> None:
 
 @pytest.mark.req("RELOAD-1")
 def test_code_change_is_told_and_ends_what_ran() -> None:
-    events = [*advance(version(), begun(), UserMessage("Joe", commands=(HandleCodeChange(),)))]
+    events = advance(version(), begun(), UserMessage("Joe", commands=(HandleCodeChange(),))).run()
     uttered = [event.text for event in events if isinstance(event, BotUttered)]
     assert len(uttered) == 1
     assert re.search("update|change", uttered[0])
@@ -162,6 +163,6 @@ def test_any_conversation_survives_any_edits(steps: list[tuple[set[str], str]]) 
         assert state.is_listening
         assert all(frame.flow_id in assistant.flows for frame in state.stack)
         assert visible_slots(assistant, state.slots).keys() <= assistant.slots.keys()
-    for event in cancel(assistant, state):
-        state = apply(state, event)
-    assert state.stack == ()
+    ending = cancel(assistant, state)
+    ending.run()
+    assert ending.state.stack == ()

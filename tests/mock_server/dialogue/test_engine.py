@@ -224,7 +224,7 @@ def test_failed_action_cancels_the_flow(bank: Assistant, converse: Converse) -> 
 @pytest.mark.req("TURN-10")
 def test_cancel_ends_the_flows_of_the_stack(bank: Assistant, converse: Converse) -> None:
     state, _ = converse(bank, [*TO_CONFIRM[:3], "StartFlow(memo)"])
-    events = list(cancel(bank, state))
+    events = cancel(bank, state).run()
     assert [e.flow_id for e in events if isinstance(e, FlowCancelled)] == [
         "memo",
         "timing",
@@ -239,18 +239,17 @@ def test_cancel_ends_the_flows_of_the_stack(bank: Assistant, converse: Converse)
 @pytest.mark.req("TURN-10")
 def test_cancel_of_an_idle_conversation_does_nothing(bank: Assistant, converse: Converse) -> None:
     state, _ = converse(bank, ["ChitChat()"])
-    assert list(cancel(bank, state)) == []
+    assert cancel(bank, state).run() == []
 
 
 @pytest.mark.req("TURN-10")
 def test_turn_may_stop_inside_an_action(bank: Assistant, converse: Converse) -> None:
     state, _ = converse(bank, TO_CONFIRM)
-    for event in advance(bank, state, UserMessage("yes")):
-        state = apply(state, event)
-        if isinstance(event, ActionRequested):
-            break
+    turn = advance(bank, state, UserMessage("yes"))
+    assert isinstance(turn.run()[-1], ActionRequested)
+    state = turn.state
     assert not state.is_listening
-    events = list(cancel(bank, state))
+    events = cancel(bank, state).run()
     assert FlowCancelled("transfer", "transfer_4_action_action_pay") in events
     for event in events:
         state = apply(state, event)
@@ -273,5 +272,5 @@ def test_new_assistant_drops_frames_of_steps_that_are_gone(
 
 def test_new_assistant_brings_its_slots(bank: Assistant) -> None:
     older = Assistant(flows=bank.flows, slots={}, responses=bank.responses)
-    events = list(advance(bank, initial_state(older), UserMessage("hi", commands=())))
+    events = advance(bank, initial_state(older), UserMessage("hi", commands=())).run()
     assert SlotSet("currency", "EUR", SlotSource.INITIAL) in events

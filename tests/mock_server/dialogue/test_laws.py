@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache, reduce
+from itertools import chain, islice
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -283,15 +284,12 @@ def hold(
     state = initial_state(assistant)
     turns: list[tuple[DialogueState, list[Event]]] = []
     for message, outcome in conversation:
-        steps = advance(assistant, state, message)
-        events = [next(steps)]
-        while True:
-            state = apply(state, events[-1])
-            is_action = isinstance(events[-1], ActionRequested)
-            try:
-                events.append(steps.send(outcome if is_action else None))
-            except StopIteration:
-                break
+        turn = advance(assistant, state, message)
+        events = turn.run()
+        while isinstance(events[-1], ActionRequested):
+            events += turn.run(outcome)
+        assert turn.run() == []
+        state = turn.state
         turns.append((state, events))
     return turns
 
@@ -305,9 +303,10 @@ def test_state_is_the_fold_of_the_events(
     assistant = assistant_of(flows)
     state = initial_state(assistant)
     for message, _ in conversation:
-        course = advance(assistant, state, message)
-        state = reduce(apply, course, state)
-        assert course.state == state
+        turn = advance(assistant, state, message)
+        while events := turn.run():
+            state = reduce(apply, events, state)
+            assert turn.state == state
 
 
 @settings(max_examples=100)
@@ -380,13 +379,12 @@ def test_turn_cancelled_anywhere_leaves_nothing_behind(
     assistant = assistant_of(flows)
     *earlier, (message, _) = conversation
     state = hold(assistant, earlier)[-1][0] if earlier else initial_state(assistant)
-    for _, event in zip(range(stop), advance(assistant, state, message), strict=False):
-        state = apply(state, event)
+    events = chain.from_iterable(iter(advance(assistant, state, message).run, []))
+    state = reduce(apply, islice(events, stop), state)
     waiting = [f.flow_id for f in reversed(state.stack) if not f.is_pattern]
-    events = list(cancel(assistant, state))
-    for event in events:
-        state = apply(state, event)
+    events = cancel(assistant, state).run()
+    state = reduce(apply, events, state)
     assert [e.flow_id for e in events if isinstance(e, FlowCancelled)] == waiting
     assert state.stack == ()
     assert state.is_listening
-    assert list(cancel(assistant, state)) == []
+    assert cancel(assistant, state).run() == []

@@ -10,7 +10,7 @@ from types import FrameType
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.engine import UserMessage, advance
-from mock_server.dialogue.state import apply, initial_state
+from mock_server.dialogue.state import initial_state
 from mock_server.project.load import assemble
 
 FEW, MANY = 10, 300
@@ -53,8 +53,9 @@ def texts(count: int) -> dict[str, str]:
 def converse(assistant: Assistant) -> None:
     state = initial_state(assistant)
     for text in SAID:
-        for event in advance(assistant, state, UserMessage(text)):
-            state = apply(state, event)
+        turn = advance(assistant, state, UserMessage(text))
+        turn.run()
+        state = turn.state
 
 
 def calls_of(work: Callable[[], object]) -> int:
