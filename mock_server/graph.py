@@ -82,7 +82,7 @@ def _as_svg(graph: bytes) -> bytes:
 
 
 def _is_builtin(project: Project, flow_id: str) -> bool:
-    """Whether the flow is none of the project's own, so that it has no place in its files."""
+    """Whether the flow is Rasa's own, and so in none of the project's files."""
     file = project.assistant.flows[flow_id].location.file
     return not Path(file).is_relative_to(project.folder)
 

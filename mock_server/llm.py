@@ -53,7 +53,7 @@ BULLET = re.compile(r"^[\s`\-*•\d.)]*(?=[A-Za-z])")
 async def open_language_model(
     language_model: LanguageModel | None,
 ) -> AsyncGenerator[Generate | None]:
-    """What asks the model as long as the context lasts; None where there is none."""
+    """Asks the model as long as the context lasts; None where there is none."""
     if language_model is None:
         yield None
         return

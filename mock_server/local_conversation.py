@@ -11,7 +11,7 @@ from mock_server.actions.runner import Actions, ChunkStreamed, Progress, open_ac
 from mock_server.dialogue.engine import DialogueTurn, UserMessage, advance, open_session
 from mock_server.dialogue.model import Json, Slot, coerce
 from mock_server.dialogue.outside import Generate, UnstubbedActions
-from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, Story, apply
+from mock_server.dialogue.state import DialogueState, SlotSet, SlotSource, Tracker, apply
 from mock_server.errors import InvalidSlotValue
 from mock_server.llm import open_language_model
 from mock_server.project.load import Project
@@ -72,7 +72,7 @@ class LocalConversation:
             self._run,
             project.server.settings.include_conversation_repair,
             backend.generate,
-            keeps_stories=backend.actions.wants_story,
+            keeps_trackers=backend.actions.wants_tracker,
         )
         self._conversation = Conversation(conversation_id, project.assistant)
 
@@ -92,7 +92,7 @@ class LocalConversation:
 
     def say(self, text: str, metadata: Mapping[str, Json] | None = None) -> TracedTurn:
         """The turn that `text` begins."""
-        self._conversation.story.begin_turn()
+        self._conversation.tracker.begin_turn()
         message = self._message(text, metadata or {})
         return self._followed(advance(self._project.assistant, self.state, message)).traced()
 
@@ -123,14 +123,14 @@ class LocalConversation:
         asks_model = self._backend.generate is not None
         return UserMessage(reading.text, seeded.slots, metadata, asks_model=asks_model)
 
-    def _run(self, action: str, state: DialogueState, story: Story) -> Iterator[Progress]:
+    def _run(self, action: str, state: DialogueState, tracker: Tracker) -> Iterator[Progress]:
         stubs = self._project.mock.stubs
-        is_missing = action not in stubs.by_action and not self._backend.actions.wants_story
+        is_missing = action not in stubs.by_action and not self._backend.actions.wants_tracker
         if is_missing and action not in self._reported:
             self._reported.add(action)
             outcome = "does nothing" if stubs.unstubbed is UnstubbedActions.NOOP else "fails"
             self._report(f"action {action!r} has no stub in mock.yml, so it {outcome}")
-        return self._run_action(action, state, story)
+        return self._run_action(action, state, tracker)
 
 
 def _fitted(slot: Slot, value: Json) -> Json:

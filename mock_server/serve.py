@@ -170,7 +170,7 @@ def _agent(project: Project, actions: Actions, generate: Generate | None) -> Age
         actions.run_with(project.assistant, project.mock.stubs),
         project.server.settings.include_conversation_repair,
         generate,
-        keeps_stories=actions.wants_story,
+        keeps_trackers=actions.wants_tracker,
     )
 
 

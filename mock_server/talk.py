@@ -57,7 +57,7 @@ def _talk(project: Project, options: TalkOptions, backend: Backend) -> None:
 def as_lines(turn: TracedTurn, assistant: Assistant, *, with_trace: bool) -> Iterator[str]:
     """A turn as people read it: what the bot said, where the dialogue stands, what slots changed.
 
-    What went wrong on the way is told in any case.
+    Warnings are shown in any case.
     """
     if with_trace:
         yield from _trace_lines(turn)
@@ -108,7 +108,7 @@ def _assignments(slots: Mapping[str, Json]) -> str:
 
 
 def _messages(is_dialogue: bool) -> Iterator[str]:
-    """The lines of stdin; what is no UTF-8 in them is replaced."""
+    """The lines of stdin; invalid UTF-8 in them is replaced."""
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     while True:
         if is_dialogue:

@@ -49,7 +49,7 @@ def run(options: CaseOptions) -> int:
 
 
 def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
-    """The cases at `paths`, by default all of the project; names it lacks are warned of.
+    """The cases at `paths`, by default all of the project; with a warning for each name it lacks.
 
     Raises:
         ProjectError: a test file cannot be read, or is no test file.
@@ -110,14 +110,14 @@ def _write(report: Report, options: CaseOptions) -> None:
 
 
 def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
-    told: set[str] = set()
+    warned: set[str] = set()
 
-    def tell(text: str) -> None:
-        if text not in told:
-            told.add(text)
+    def warn_once(text: str) -> None:
+        if text not in warned:
+            warned.add(text)
             warn(text)
 
-    return tell
+    return warn_once
 
 
 def _complain_of(problems: Iterable[Problem]) -> None:

@@ -22,7 +22,7 @@ from mock_server.dialogue.outside import (
     UnstubbedActions,
     Utterance,
 )
-from mock_server.dialogue.state import DialogueState, Story
+from mock_server.dialogue.state import DialogueState, Tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class ChunkStreamed:
-    """A piece of a text that the action speaks while it is made."""
+    """A piece of a text that the action streams."""
 
     text: str
     is_first: bool
@@ -43,24 +43,24 @@ class ChunkStreamed:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The action runs elsewhere; `outcome` is waited for once, and then all is said."""
+    """The action runs elsewhere; `outcome` is its result."""
 
     outcome: Awaitable[ActionResult]
 
 
 Progress: TypeAlias = Paused | ChunkStreamed | Awaited | ActionResult
 
-RunAction: TypeAlias = Callable[[str, DialogueState, Story], Iterator[Progress]]
-"""An action by its name, in a state that a story has come to: what it does, step by step.
+RunAction: TypeAlias = Callable[[str, DialogueState, Tracker], Iterator[Progress]]
+"""Runs an action by its name in a state, with the tracker up to it: what it does, step by step.
 
 The last step, and only it, is an ActionResult or an Awaited.
 """
 
 
 def run_stub(
-    stubs: Stubs, name: str, state: DialogueState, _story: Story | None = None
+    stubs: Stubs, name: str, state: DialogueState, _tracker: Tracker | None = None
 ) -> Iterator[Progress]:
-    """What the stub of action `name` does in `state`.
+    """Play the stub of action `name` in `state`.
 
     The text of streamed chunks is uttered in the end as well (server.md OUT-2a). Why an action
     failed stays inside: only its name goes out.
@@ -118,7 +118,7 @@ class Actions:
         self._child = child
 
     @property
-    def wants_story(self) -> bool:
+    def wants_tracker(self) -> bool:
         """Whether an action server is sent the events of a conversation."""
         return self._performer is not None
 
@@ -128,11 +128,11 @@ class Actions:
         if performer is None:
             return partial(run_stub, stubs)
 
-        def run(name: str, state: DialogueState, story: Story) -> Iterator[Progress]:
+        def run(name: str, state: DialogueState, tracker: Tracker) -> Iterator[Progress]:
             if name in stubs.by_action:
                 yield from run_stub(stubs, name, state)
             else:
-                call = ActionCall(name, state, story, assistant)
+                call = ActionCall(name, state, tracker, assistant)
                 yield Awaited(performer.perform(call))
 
         return run

@@ -104,7 +104,7 @@ class ChildServer:
 
     The process ends with ours, however ours ends (`child`).
 
-    Its output goes to our stderr: that is where a developer looks for a `print` or a traceback.
+    Its output goes to our stderr, where a developer looks for a `print` or a traceback.
     """
 
     def __init__(self, server: ActionServer, http: httpx.AsyncClient) -> None:
@@ -193,7 +193,7 @@ def _command_line(server: ActionServer, port: int) -> list[str]:
 
 @contextmanager
 def _held_port() -> Generator[int]:
-    """A free port; on Linux nobody else is given it meanwhile, and who asks for it may listen."""
+    """A free port; on Linux nobody else gets it meanwhile, and whoever asks for it may listen."""
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""What an action server is asked and what it answers (flows.md §8): JSON and our own types."""
+"""Requests to an action server and its replies (flows.md §8): JSON and our own types."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from mock_server.dialogue.state import (
     SessionEnded,
     SessionStarted,
     SlotSet,
-    Story,
+    Tracker,
     UserUttered,
 )
 
@@ -45,11 +45,11 @@ UTTERANCE_KEYS = frozenset(
 SILENT_EVENTS = frozenset({"action", "session_started", "user"})
 
 
-def encode_tracker(state: DialogueState, story: Story) -> dict[str, Json]:
-    events = [*_encoded(story.events)]
+def encode_tracker(state: DialogueState, tracker: Tracker) -> dict[str, Json]:
+    events = [*_encoded(tracker.events)]
     executed = [event["name"] for event in events if event["event"] == "action"]
     return {
-        "sender_id": story.conversation_id,
+        "sender_id": tracker.conversation_id,
         "slots": dict(state.slots),
         "latest_message": _message(state.user_text, dict(state.user_metadata)),
         "events": list[Json](events),
@@ -74,8 +74,8 @@ def _message(text: str, metadata: Json) -> dict[str, Json]:
     }
 
 
-def _encoded(told: Iterable[tuple[float, Event]]) -> Iterator[dict[str, Json]]:
-    for seconds, event in told:
+def _encoded(events: Iterable[tuple[float, Event]]) -> Iterator[dict[str, Json]]:
+    for seconds, event in events:
         fields = _fields(event)
         if fields is not None:
             yield {"metadata": {}, **fields, "timestamp": seconds}
@@ -121,11 +121,11 @@ def _frame(frame: Frame) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class ActionCall:
-    """Action `name` is to run in `state`, which `story` has come to."""
+    """A run of action `name` in `state`; `tracker` has the events up to it."""
 
     name: str
     state: DialogueState
-    story: Story
+    tracker: Tracker
     assistant: Assistant
 
 
@@ -175,8 +175,8 @@ def encode_call(call: ActionCall, domain: Domain, *, with_domain: bool) -> Json:
     """The body of `POST /webhook`; the server may know the domain by its digest."""
     body: dict[str, Json] = {
         "next_action": call.name,
-        "sender_id": call.story.conversation_id,
-        "tracker": encode_tracker(call.state, call.story),
+        "sender_id": call.tracker.conversation_id,
+        "tracker": encode_tracker(call.state, call.tracker),
         "domain_digest": domain.digest,
         "version": VERSION,
     }
@@ -184,7 +184,7 @@ def encode_call(call: ActionCall, domain: Domain, *, with_domain: bool) -> Json:
 
 
 def read_reply(name: str, assistant: Assistant, reply: Json) -> ActionResult | None:
-    """What action `name` did, out of the body of a 200; None if it has another shape.
+    """The result of action `name` in the body of a 200; None if it has another shape.
 
     Events that a flow cannot use are named in the warnings.
     """

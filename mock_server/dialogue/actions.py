@@ -133,7 +133,7 @@ def _apologise(turn: RunningTurn, failed: str, reason: str) -> None:
         utter(turn, INTERNAL_ERROR_RESPONSE)
 
 
-# A flow that repeats in circles would say more, and remember more, turn by turn.
+# Else a flow that repeats in a circle says and remembers more with every turn.
 MAX_REPEATED = 20
 
 

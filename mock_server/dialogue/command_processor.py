@@ -81,7 +81,7 @@ from mock_server.records import record
 
 @dataclass(slots=True)
 class Plan:
-    """What the commands of a message come to.
+    """The commands of a message, sorted by what they do.
 
     `starts` are flows to begin, the first to run first; `resumed` waits on the stack already.
     `refused` values do not fit their slot. `patterns` are answered by the pattern of their name.
@@ -133,7 +133,7 @@ class Situation:
 
 
 def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
-    """Sort a value: to be set, a correction, refused by its type, or not to be written."""
+    """Sort a value: set, a correction, refused by its type, or dropped."""
     slot = situation.assistant.slots.get(command.name)
     if slot is None:
         plan.drop(command, "there is no such slot", is_settled=command.is_direct)
@@ -236,7 +236,7 @@ def _phase(command: Command) -> int:
 
 
 def _forced(situation: Situation, plan: Plan, commands: Sequence[Command]) -> Sequence[Command]:
-    """While a step forces its slot, only that slot's value counts; errors are no wish."""
+    """While a step forces its slot, only that slot's value counts; and errors."""
     asked = asked_slot(situation.stack)
     if asked is None:
         return commands

@@ -96,17 +96,17 @@ class Restart:
 
 @record
 class HandleCodeChange:
-    """The flows that the dialogue is in are not what they were."""
+    """The flows that the dialogue is in have changed."""
 
 
 @record
 class ContinueAgent:
-    """The words are for the sub agent that waits for them."""
+    """The message is for the sub agent that waits for it."""
 
 
 @record
 class RestartAgent:
-    """Sub agent `agent`, which the running flow has called or calls, is to begin anew."""
+    """Start sub agent `agent`, which the running flow calls, again."""
 
     agent: str
 

@@ -153,7 +153,7 @@ def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:
 
 
 def _generation(turn: RunningTurn, message: UserMessage) -> Requesting[Generation | None]:
-    """What a language model makes of a message that no sure rule understands (flows.md §13)."""
+    """The commands of a language model for a message that no sure rule understands (§13)."""
     if not message.asks_model or message.commands is not None:
         return None
     if not needs_model(turn.assistant, turn.state, message.text):
@@ -178,7 +178,7 @@ def _start_session(turn: RunningTurn) -> Requesting[None]:
 
 
 def _run_beside(turn: RunningTurn, action: str) -> Requesting[None]:
-    """Run `action` of no flow: where it fails, the user's message goes its way."""
+    """Run `action` outside of any flow: if it fails, the user's message is handled all the same."""
     outcome = yield from perform(turn, action)
     if outcome.failure is None:
         record_outcome(turn, action, outcome)
@@ -188,7 +188,7 @@ def _run_beside(turn: RunningTurn, action: str) -> Requesting[None]:
 
 
 def _follow_assistant(turn: RunningTurn) -> None:
-    """Make a state of an earlier version of the project fit this one (flows.md §5, 3.16.13)."""
+    """Adapt a state of an earlier version of the project to this one (flows.md §5, 3.16.13)."""
     if turn.state.initial_slots is not turn.assistant.initial_slots:
         for name, value in turn.assistant.initial_slots.items():
             if name not in turn.state.slots:

@@ -106,11 +106,11 @@ def _any(*alternatives: str) -> str:
 
 def _whole(*alternatives: str) -> re.Pattern[str]:
     """One of the phrases and nothing else, but for polite words around it."""
-    return re.compile(_OPENERS + _WISH + _any(*alternatives) + _CLOSERS)
+    return re.compile(_OPENERS + _WANTED + _any(*alternatives) + _CLOSERS)
 
 
 _OPENERS = r"(?:(?:please|sorry|okay|ok|well|oh|hey|actually|no|wait|um|hmm|and|but|then)[ ,]+)*"
-_WISH = _any(
+_WANTED = _any(
     r"(?:i|we)(?:'d| would)? (?:want|like|need|wish) to ",
     r"(?:can|could|may) (?:you|we|i) ",
     r"let'?s ",

@@ -202,11 +202,11 @@ class Flow:
 
     @property
     def is_agent(self) -> bool:
-        """Whether it is the script of a sub agent, and nothing that a user could wish for."""
+        """Whether it is the script of a sub agent, which no user can ask for."""
         return self.id.startswith(AGENT_PREFIX)
 
     def description_of(self, slot: str) -> str:
-        """What its own question says of `slot`, empty if nothing."""
+        """How its own question describes `slot`; empty if it does not."""
         steps = (step for step in self.steps.values() if isinstance(step, CollectStep))
         return next((step.description for step in steps if step.slot == slot), "")
 

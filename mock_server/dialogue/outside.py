@@ -1,4 +1,4 @@
-"""What the engine takes from outside, and where it comes from (flows.md §8, §13).
+"""What the engine takes from outside, and the settings of its sources (flows.md §8, §13).
 
 The outcomes of custom actions come from stubs in `mock.yml` or an action server, commands may come
 from a language model.
@@ -35,7 +35,7 @@ class Utterance:
 
 @record
 class ActionResult:
-    """What a custom action came to.
+    """The result of a custom action.
 
     `failure` is the object that becomes `error_info`, e.g. `{"action": "action_x"}`. `warnings`
     are for the developer: the trace and the log have them, the wire has not.
@@ -51,7 +51,7 @@ class ActionResult:
 class StubBranch:
     """One way an action may go, taken if `when` holds and the user's words contain `match`.
 
-    Either is no hindrance when it is None. The chunks of `stream` go out one by one,
+    None always does. The chunks of `stream` go out one by one,
     `chunk_delay_seconds` apart.
     """
 
@@ -144,13 +144,13 @@ class LanguageModel:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What a model made of a message, and why there is nothing if there is nothing."""
+    """The commands that a model gave for a message, and the reason where there are none."""
 
     commands: tuple[Command, ...]
     reason: str
 
 
 Outcome: TypeAlias = ActionResult | Generation
-"""What is sent into the engine after a request of its kind (`events.Request`)."""
+"""What is sent into the engine after a request of its kind (`state.Request`)."""
 
 Generate: TypeAlias = Callable[[Assistant, DialogueState, str], Awaitable[Generation]]

@@ -1,6 +1,6 @@
 """A conversation: its events, the state that is their fold, and questions about its stack."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -69,7 +69,7 @@ class UserUttered:
 
 @record
 class RuleTried:
-    """A rule of the understanding and why it fired or not, in the order of trying."""
+    """A rule that was tried, and why it fired or not."""
 
     rule: str
     fired: bool
@@ -78,7 +78,7 @@ class RuleTried:
 
 @record
 class Understood:
-    """The commands a message was understood as, and the trace of the rules tried."""
+    """The commands of a message, and the rules tried, in their order."""
 
     commands: tuple[Command, ...]
     trace: tuple[RuleTried, ...] = ()
@@ -204,13 +204,13 @@ class Restarted:
 
 @record
 class Warned:
-    """Something a developer should know about this turn; goes to the trace and the log."""
+    """Something a developer should know about this turn, for the trace and the log."""
 
     text: str
 
 
 Request: TypeAlias = ActionRequested | GenerationRequested
-"""What the engine wants from outside: it goes on with the `outside.Outcome` that is sent in."""
+"""What the engine wants from outside: it goes on with an `outside.Outcome`."""
 
 Event: TypeAlias = (
     SessionStarted
@@ -247,7 +247,7 @@ QUESTIONS = frozenset(
     {"pattern_continue_interrupted", "pattern_completed", "pattern_customer_satisfaction"}
 )
 
-LONGEST_STORY = 1000
+MAX_TRACKED_EVENTS = 1000
 
 Stack: TypeAlias = tuple[Frame, ...]
 
@@ -446,28 +446,24 @@ def _moved(stack: tuple[Frame, ...], event: FrameMoved) -> tuple[Frame, ...]:
 
 
 @dataclass(slots=True)
-class Story:
+class Tracker:
     """The last events of a conversation, each with its time in seconds since 1970."""
 
     conversation_id: str
-    _told: list[tuple[float, Event]] = field(default_factory=list[tuple[float, Event]])
+    events: list[tuple[float, Event]] = field(default_factory=list[tuple[float, Event]])
     _before_turn: int = 0
 
-    @property
-    def events(self) -> Sequence[tuple[float, Event]]:
-        return self._told
-
     def begin_turn(self) -> None:
-        """From here on a turn may be taken back; what is long past is forgotten."""
-        del self._told[:-LONGEST_STORY]
-        self._before_turn = len(self._told)
+        """Mark where a turn begins that may be undone, and drop old events."""
+        del self.events[:-MAX_TRACKED_EVENTS]
+        self._before_turn = len(self.events)
 
-    def tell(self, event: Event, seconds: float) -> None:
-        self._told.append((seconds, event))
+    def record(self, event: Event, seconds: float) -> None:
+        self.events.append((seconds, event))
 
-    def take_turn_back(self) -> None:
-        del self._told[self._before_turn :]
+    def undo_turn(self) -> None:
+        del self.events[self._before_turn :]
 
     def forget(self) -> None:
-        self._told.clear()
+        self.events.clear()
         self._before_turn = 0

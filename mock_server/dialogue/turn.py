@@ -67,7 +67,7 @@ from mock_server.errors import ConditionError, TemplateFailed
 Result = TypeVar("Result")
 
 Requesting: TypeAlias = Generator[None, Outcome | None, Result]
-"""Stops after each request (`events.Request`), to go on with its outcome."""
+"""Stops after each request (`state.Request`), to go on with its outcome."""
 
 DEFAULT_ERROR = "rasa_internal_error_default"
 ERROR_PATTERN = "pattern_internal_error"
@@ -147,7 +147,7 @@ class RunningTurn:
 
 
 def perform(turn: RunningTurn, action: str) -> Requesting[ActionResult]:
-    """What custom action `action` comes to; None that is sent in is an action without effect."""
+    """The result of custom action `action`; None that is sent in is one without effect."""
     turn.emit(ActionRequested(action))
     sent = yield
     outcome = sent if isinstance(sent, ActionResult) else ActionResult()
@@ -223,7 +223,7 @@ def _return_below(turn: RunningTurn) -> Frame | None:
 
 
 def leave(turn: RunningTurn, frame: Frame) -> None:
-    """End `frame` without a thought for what follows it; a called flow's slots stay."""
+    """End `frame` whatever follows it; a called flow's slots stay."""
     flow = turn.assistant.flows[frame.flow_id]
     is_child = frame.type is FrameType.CALL
     if not frame.is_pattern:
@@ -241,7 +241,7 @@ def _completed(turn: RunningTurn, frame: Frame, flow: Flow, is_child: bool) -> F
 
 
 def _follow(turn: RunningTurn, ended: Frame, flow: Flow) -> None:
-    """What comes after a flow: the flow it interrupted, or the question for another wish."""
+    """Go on after a flow: with the flow it interrupted, or by asking what else is wanted."""
     if ended.type is FrameType.INTERRUPT and roots(turn.stack):
         ask_to_continue(turn, len(turn.stack))
     elif not turn.stack and flow.run_pattern_completed:
@@ -282,7 +282,7 @@ def cancel_frames(turn: RunningTurn, frames: Stack, kept_slots: Container[str] =
 
 
 def interrupt(turn: RunningTurn) -> None:
-    """Note that the active user flow, if any, will have to wait."""
+    """Record that the active user flow, if any, has to wait."""
     frame = active_frame(turn.stack)
     if frame:
         turn.emit(FlowInterrupted(frame.flow_id, frame.step_id))
@@ -506,7 +506,7 @@ def restart_agent(turn: RunningTurn, agent: str) -> None:
 
 
 def take_turn(turn: RunningTurn, frame: Frame, step: AgentTurnStep) -> None:
-    """Say and do what the script has next; what interrupted it is over if it waits still."""
+    """Say and do what the script has next; if it still waits, what interrupted it is over."""
     if step.say:
         turn.emit(BotUttered(fill(step.say, turn.document(), {})))
     if frame.context.get("agent_state") == WAITING:

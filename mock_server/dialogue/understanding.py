@@ -1,7 +1,7 @@
 """What a message means, without a model: rules tried in order, the first that fires wins.
 
-The order is that of flows.md §7, with two turns. A correction, a wish to stop and a clear wish for
-another flow are heard before an answer; free text, which everything could be, is the last resort.
+The order is that of flows.md §7, with two exceptions. A correction, a request to stop and a clear
+request for another flow come before an answer; free text, which fits everything, comes last.
 """
 
 import re
@@ -231,8 +231,8 @@ TIE = 0.05
 FIRST_WORD = 1.5
 GENERIC_WORD = 0.5
 DESCRIPTION_WORD = 0.6
-# Nobody wishes for a flow in a longer text.
-MAX_WISH = 1000
+# Nobody asks for a flow in a longer text.
+MAX_REQUEST = 1000
 
 NO_FLOWS: frozenset[str] = frozenset()
 # A name, an amount or a quotation belongs to no flow. A text without a digit is searched faster.
@@ -262,7 +262,7 @@ def rank(
     So are flows that have only common words, once an open flow is found that they cannot come near:
     rare words are looked up first.
     """
-    if len(text) > MAX_WISH:
+    if len(text) > MAX_REQUEST:
         return ()
     found = _find_words(_words(text), index)
     matches: dict[str, FlowMatch] = {}
@@ -366,14 +366,14 @@ def _match(flow_id: str, found: Iterable[_FoundWord]) -> FlowMatch:
 
 
 @record
-class Wish:
-    """The flows that fit: one, several that tie, or none, and why."""
+class RequestedFlows:
+    """The flows that a text asks for: one, several that tie, or none, and why."""
 
     best: tuple[FlowMatch, ...]
     reason: str
 
 
-def wish(assistant: Assistant, slots: Mapping[str, Json], text: str) -> Wish:
+def requested_flows(assistant: Assistant, slots: Mapping[str, Json], text: str) -> RequestedFlows:
     """The flows that the words of `text` fit; flows whose guard fails are no candidates."""
 
     def is_open(flow_id: str) -> bool:
@@ -383,13 +383,13 @@ def wish(assistant: Assistant, slots: Mapping[str, Json], text: str) -> Wish:
     open_matches = [match for match in matches if is_open(match.flow_id)]
     fitting = best(open_matches)
     if fitting:
-        return Wish(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
+        return RequestedFlows(fitting, ", ".join(f"{m.flow_id} {m.score:.2f}" for m in fitting))
     if best(matches):
-        return Wish((), f"the condition of flow {matches[0].flow_id!r} does not hold")
+        return RequestedFlows((), f"the condition of flow {matches[0].flow_id!r} does not hold")
     if open_matches:
         top = open_matches[0]
-        return Wish((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
-    return Wish((), "no word of it belongs to a flow")
+        return RequestedFlows((), f"nearest is {top.flow_id!r} with {top.score:.2f} of {ENOUGH}")
+    return RequestedFlows((), "no word of it belongs to a flow")
 
 
 FREE_TEXT = frozenset({SlotType.TEXT, SlotType.ANY})
@@ -404,10 +404,7 @@ EMPTY = "rasa_internal_error_user_input_empty"
 
 
 class MessageInContext:
-    """A message in its situation: what the rules look at.
-
-    What nearly every rule needs is made at once, the rest once, when it is needed.
-    """
+    """A message in its situation, as the rules look at it."""
 
     def __init__(self, assistant: Assistant, state: DialogueState, text: str) -> None:
         self.assistant = assistant
@@ -415,7 +412,7 @@ class MessageInContext:
         self.text = text
         self.sentence = read_sentence(text)
         self.asked = _asked(assistant, state)
-        self._wish: Wish | None = None
+        self._requested: RequestedFlows | None = None
 
     @property
     def plain(self) -> str:
@@ -437,11 +434,11 @@ class MessageInContext:
         return said[-1].buttons if said else ()
 
     @property
-    def wish(self) -> Wish:
-        """What several rules ask for: is it a flow that the user wants?"""
-        if self._wish is None:
-            self._wish = wish(self.assistant, self.state.slots, self.text)
-        return self._wish
+    def requested(self) -> RequestedFlows:
+        """The flows that the message asks for, which several rules need."""
+        if self._requested is None:
+            self._requested = requested_flows(self.assistant, self.state.slots, self.text)
+        return self._requested
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -483,13 +480,13 @@ def _asked(assistant: Assistant, state: DialogueState) -> Slot | None:
     return replace(slot, type=SlotType.CATEGORICAL, values=(*names, NO_CHOICE))
 
 
-def clear_wish(message: MessageInContext) -> tuple[FlowMatch, ...]:
-    """The flows that are wished for beyond doubt.
+def clear_request(message: MessageInContext) -> tuple[FlowMatch, ...]:
+    """The flows that are asked for beyond doubt.
 
     Beyond doubt is a request ("show me …"), or a sentence that begins as a flow's name does and
     has a second word of it; a value, such as "checking account", is neither.
     """
-    matches = message.wish.best
+    matches = message.requested.best
     if not matches or message.sentence.requests:
         return matches
     begins = next(iter(WORD.findall(message.plain)), "")
@@ -501,8 +498,8 @@ def clear_wish(message: MessageInContext) -> tuple[FlowMatch, ...]:
 
 
 def digression(message: MessageInContext) -> tuple[FlowMatch, ...]:
-    """The clear wish, if it is for another flow than the running one."""
-    matches = clear_wish(message)
+    """The clear request, if it is for another flow than the running one."""
+    matches = clear_request(message)
     is_active = any(
         message.assistant.flows[match.flow_id] is message.active_flow for match in matches
     )
@@ -556,7 +553,7 @@ def _meant_category(slot: Slot, text: str) -> str | None:
 
 
 def by_rules(message: MessageInContext) -> RuleResult:
-    """What the first rule that fits the message, and the moment, makes of it."""
+    """The commands of the first rule in mock.yml that matches while its `when` holds."""
     for rule in message.assistant.understand:
         commands, reason = _by_rule(rule, message.text, message.plain)
         if commands and holds(rule.when, message.state):
@@ -725,7 +722,7 @@ def _agent(message: MessageInContext) -> RuleResult:
 
 def _human(message: MessageInContext) -> RuleResult:
     if not message.sentence.mentions_human:
-        return (), "no wish for a human"
+        return (), "no request for a human"
     flow = handoff_flow(message)
     if flow is not None:
         return (StartFlow(flow.id),), f"flow {flow.id!r} hands over to a human"
@@ -736,12 +733,12 @@ def _human(message: MessageInContext) -> RuleResult:
 
 
 def _flow(message: MessageInContext) -> RuleResult:
-    wished = message.wish
-    matches = clear_wish(message) if message.asks_free_text else wished.best
+    requested = message.requested
+    matches = clear_request(message) if message.asks_free_text else requested.best
     if not matches:
-        unclear = "no clear wish for a flow, and free text is asked"
-        return (), unclear if wished.best else wished.reason
-    return commands_for(message, matches), wished.reason
+        unclear = "no clear request for a flow, and free text is asked"
+        return (), unclear if requested.best else requested.reason
+    return commands_for(message, matches), requested.reason
 
 
 def _chitchat(message: MessageInContext) -> RuleResult:

@@ -1,4 +1,4 @@
-"""Rasa's end-to-end test cases as data: what the user says and what must come of it (§11)."""
+"""Rasa's end-to-end test cases as data: what the user says and what is expected (§11)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

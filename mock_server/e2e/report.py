@@ -64,7 +64,7 @@ class Partner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CaseFailure:
-    """The turn in which a case went wrong: what the user said, what was missed, what came.
+    """The turn in which a case failed: what the user said, what was missed, what came.
 
     `misplaced` are those of the missed that came, but not in the order that the case demands.
     """
@@ -94,7 +94,7 @@ class CaseResult:
 
 
 def play(case: Case, partner: Partner, assistant: Assistant) -> CaseResult:
-    """Say what the case says, as far as the first turn that does not bring what it should."""
+    """Play the case up to the first turn that does not meet its expectations."""
     judged = tuple(
         expectation
         for step in case.steps
@@ -225,7 +225,7 @@ def as_lines(report: Report) -> Iterator[str]:
 
 
 def failure_lines(failure: CaseFailure) -> Iterator[str]:
-    """What was expected, what came instead, and why the message was understood as it was."""
+    """What was expected, what came instead, and how the message was understood."""
     yield f"{failure.location}: user: {failure.said}"
     for expectation in failure.missed:
         order = OUT_OF_ORDER if expectation in failure.misplaced else ""

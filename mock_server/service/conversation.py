@@ -20,7 +20,7 @@ from mock_server.dialogue.state import (
     Frame,
     GenerationRequested,
     Request,
-    Story,
+    Tracker,
     Warned,
     initial_state,
 )
@@ -33,7 +33,7 @@ class AgentVersion:
     """A version of the project, and what performs its actions; a turn keeps the one it began with.
 
     `changed_flows` says in which version a flow was last changed, for conversations that have to
-    know; versions count from 0. With `keeps_stories` each conversation remembers its events, for
+    know; versions count from 0. With `keeps_trackers` each conversation remembers its events, for
     its actions to look at.
     """
 
@@ -41,7 +41,7 @@ class AgentVersion:
     run_action: RunAction
     offers_repair: bool = True
     generate: Generate | None = None
-    keeps_stories: bool = False
+    keeps_trackers: bool = False
     version: int = 0
     changed_flows: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -78,12 +78,12 @@ class Conversation:
     wait in the queue: either reserves the context (TURN-6).
     """
 
-    __slots__ = ("_version", "id", "open_task_id", "queue", "state", "story", "unfinished")
+    __slots__ = ("_version", "id", "open_task_id", "queue", "state", "tracker", "unfinished")
 
     def __init__(self, conversation_id: str, assistant: Assistant) -> None:
         self.id = conversation_id
         self.state = initial_state(assistant)
-        self.story = Story(conversation_id)
+        self.tracker = Tracker(conversation_id)
         self.queue = asyncio.Lock()
         self.open_task_id: str | None = None
         self.unfinished = 0
@@ -96,7 +96,7 @@ class Conversation:
     def restart(self, assistant: Assistant) -> None:
         """Forget what was said."""
         self.state = initial_state(assistant)
-        self.story.forget()
+        self.tracker.forget()
 
     def notices_change(self, agent: AgentVersion) -> bool:
         """Whether `agent`, which takes over from here, has changed what the dialogue is about."""
@@ -186,10 +186,10 @@ class EngineTurn:
         for event in happened:
             if isinstance(event, Warned):
                 self._host.warn(event.text)
-        if self.agent.keeps_stories:
+        if self.agent.keeps_trackers:
             now_seconds = self._host.now_seconds()
             for event in happened:
-                self.conversation.story.tell(event, now_seconds)
+                self.conversation.tracker.record(event, now_seconds)
 
     async def _outcome(self, request: Request) -> Outcome | None:
         match request:
@@ -201,7 +201,7 @@ class EngineTurn:
 
     async def _perform(self, action: str) -> ActionResult:
         conversation = self.conversation
-        for progress in self.agent.run_action(action, conversation.state, conversation.story):
+        for progress in self.agent.run_action(action, conversation.state, conversation.tracker):
             match progress:
                 case Paused(seconds=seconds):
                     await self._host.pause(seconds)

@@ -142,7 +142,7 @@ class Turn:
         self._agent = agent
         if self.call.handling.forgets_context:
             self.conversation.restart(agent.assistant)
-        self.conversation.story.begin_turn()
+        self.conversation.tracker.begin_turn()
         self._engine = EngineTurn(agent, self.conversation, self)
         self.live.publish(StatusUpdate(Status(TaskState.WORKING, self._runtime.now())))
         if self.call.handling.is_stuck:
@@ -222,7 +222,7 @@ class Turn:
             "a2a_server.rasa_a2a_agent_executor.execute.error", task_id=self.live.task.id
         )
         self.conversation.state = self._engine.before
-        self.conversation.story.take_turn_back()
+        self.conversation.tracker.undo_turn()
         self._publish(self._engine.outcome(), TaskState.FAILED, failure=INTERNAL_ERROR)
 
     def _publish(

@@ -27,7 +27,7 @@ from mock_server.card import agent_card
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState, Story
+from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.faults.fault import Fault
 from mock_server.profiles import Profile
 from mock_server.project.endpoints import A2AServer, A2AServerEntry, JwtAuth
@@ -212,7 +212,7 @@ class Mock:
 def run_action(
     name: str,
     _: DialogueState,
-    __: Story,
+    __: Tracker,
     chunks: Sequence[str] = ("Your ", "fee."),
     pause_seconds: float = 1,
 ) -> Iterator[Progress]:

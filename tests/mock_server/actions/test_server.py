@@ -17,7 +17,7 @@ from mock_server.actions.server import ActionClient, ChildServer, open_http
 from mock_server.actions.webhook import ActionCall
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult, ActionServer, ActionServerKind
-from mock_server.dialogue.state import Story, initial_state
+from mock_server.dialogue.state import Tracker, initial_state
 from mock_server.errors import ActionServerFailed
 from mock_server.project.load import assemble
 
@@ -64,7 +64,7 @@ async def serving(*replies: tuple[int, bytes]) -> AsyncGenerator[tuple[Server, A
 
 def action() -> ActionCall:
     assistant = assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS})
-    return ActionCall("action_x", initial_state(assistant), Story("c1"), assistant)
+    return ActionCall("action_x", initial_state(assistant), Tracker("c1"), assistant)
 
 
 OK = (200, b'{"events": [{"event": "slot", "name": "name", "value": "Ada"}], "responses": []}')

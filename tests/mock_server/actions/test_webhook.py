@@ -17,7 +17,7 @@ from mock_server.dialogue.engine import UserMessage, advance
 from mock_server.dialogue.model import Button, Json
 from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import (
-    LONGEST_STORY,
+    MAX_TRACKED_EVENTS,
     ActionExecuted,
     ActionRequested,
     BotUttered,
@@ -36,7 +36,7 @@ from mock_server.dialogue.state import (
     SessionStarted,
     SlotSet,
     SlotSource,
-    Story,
+    Tracker,
     UserUttered,
     Warned,
     initial_state,
@@ -63,10 +63,10 @@ def assistant() -> Assistant:
 def call(assistant: Assistant) -> ActionCall:
     """Action x, wanted in the turn that follows the question of flow f."""
     turn = advance(assistant, initial_state(assistant), UserMessage("/StartFlow(f)"))
-    story = Story("c1")
+    tracker = Tracker("c1")
     for event in turn.run():
-        story.tell(event, 5.0)
-    return ActionCall("action_x", turn.state, story, assistant)
+        tracker.record(event, 5.0)
+    return ActionCall("action_x", turn.state, tracker, assistant)
 
 
 def test_call_has_what_the_sdk_reads(assistant: Assistant) -> None:
@@ -185,43 +185,43 @@ def test_failure_tells_the_reason_to_the_developer_only() -> None:
     assert result.warnings == ("action 'action_x' failed: the server is down",)
 
 
-def words(story: Story) -> list[str]:
-    return [event.text for _, event in story.events if isinstance(event, UserUttered)]
+def words(tracker: Tracker) -> list[str]:
+    return [event.text for _, event in tracker.events if isinstance(event, UserUttered)]
 
 
 def test_events_have_their_times():
-    story = Story("c1")
+    tracker = Tracker("c1")
     told: list[Event] = [UserUttered("hi"), SlotSet("a", 1, SlotSource.USER), Listened()]
     for seconds, event in enumerate(told):
-        story.tell(event, float(seconds))
-    assert [*story.events] == [(0.0, told[0]), (1.0, told[1]), (2.0, told[2])]
+        tracker.record(event, float(seconds))
+    assert [*tracker.events] == [(0.0, told[0]), (1.0, told[1]), (2.0, told[2])]
 
 
 def test_turn_that_broke_is_taken_back():
-    story = Story("c1")
-    story.tell(UserUttered("one"), 0.0)
-    story.begin_turn()
-    story.tell(UserUttered("two"), 1.0)
-    story.take_turn_back()
-    assert words(story) == ["one"]
+    tracker = Tracker("c1")
+    tracker.record(UserUttered("one"), 0.0)
+    tracker.begin_turn()
+    tracker.record(UserUttered("two"), 1.0)
+    tracker.undo_turn()
+    assert words(tracker) == ["one"]
 
 
 def test_long_story_forgets_its_beginning():
-    story = Story("c1")
-    for number in range(LONGEST_STORY + 5):
-        story.tell(UserUttered(str(number)), 0.0)
-    story.begin_turn()
-    story.tell(UserUttered("last"), 0.0)
-    assert (len(story.events), words(story)[0]) == (LONGEST_STORY + 1, "5")
-    story.take_turn_back()
-    assert words(story)[-1] == str(LONGEST_STORY + 4)
+    tracker = Tracker("c1")
+    for number in range(MAX_TRACKED_EVENTS + 5):
+        tracker.record(UserUttered(str(number)), 0.0)
+    tracker.begin_turn()
+    tracker.record(UserUttered("last"), 0.0)
+    assert (len(tracker.events), words(tracker)[0]) == (MAX_TRACKED_EVENTS + 1, "5")
+    tracker.undo_turn()
+    assert words(tracker)[-1] == str(MAX_TRACKED_EVENTS + 4)
 
 
 def test_forgotten_story_begins_anew():
-    story = Story("c1")
-    story.tell(UserUttered("one"), 0.0)
-    story.forget()
-    assert words(story) == []
+    tracker = Tracker("c1")
+    tracker.record(UserUttered("one"), 0.0)
+    tracker.forget()
+    assert words(tracker) == []
 
 
 STATE = DialogueState(
@@ -237,10 +237,10 @@ MESSAGE: Json = {
 
 
 def events_of(*told: Event) -> Json:
-    story = Story("c1")
+    tracker = Tracker("c1")
     for event in told:
-        story.tell(event, 7.5)
-    return encode_tracker(STATE, story)["events"]
+        tracker.record(event, 7.5)
+    return encode_tracker(STATE, tracker)["events"]
 
 
 @pytest.mark.parametrize(
@@ -293,10 +293,10 @@ def test_inner_matters_are_left_out(event: Event):
 
 
 def test_tracker_tells_where_the_dialogue_stands():
-    story = Story("c1")
+    tracker = Tracker("c1")
     for event in (UserUttered("hi"), ActionExecuted("action_x"), Warned("!")):
-        story.tell(event, 0.0)
-    tracker = encode_tracker(STATE, story)
+        tracker.record(event, 0.0)
+    tracker = encode_tracker(STATE, tracker)
     assert (tracker["sender_id"], tracker["slots"]) == ("c1", {"a": 1})
     assert tracker["latest_action_name"] == "action_x"
     assert tracker["stack"] == [

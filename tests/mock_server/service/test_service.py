@@ -12,7 +12,7 @@ import pytest
 from mock_server.actions.runner import ChunkStreamed, Paused, Progress
 from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult, Utterance
-from mock_server.dialogue.state import DialogueState, Story
+from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.errors import RpcError
 from mock_server.profiles import Profile
 from mock_server.project.load import assemble
@@ -114,7 +114,7 @@ class Hands:
         self.paused.set()
         await self.let_go.wait()
 
-    def run_action(self, name: str, state: DialogueState, _: Story) -> Iterator[Progress]:
+    def run_action(self, name: str, state: DialogueState, _: Tracker) -> Iterator[Progress]:
         self.seen.append(state)
         match name:
             case "action_check":
@@ -582,7 +582,7 @@ async def test_failing_action_fails_the_task() -> None:
 async def test_action_that_crashes_fails_the_task_and_nothing_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def crash(name: str, state: DialogueState, _: Story) -> Iterator[Progress]:
+    def crash(name: str, state: DialogueState, _: Tracker) -> Iterator[Progress]:
         raise ZeroDivisionError(name, state)
 
     agent = AgentVersion(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), crash)

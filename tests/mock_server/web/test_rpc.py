@@ -11,7 +11,7 @@ import pytest
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState, Story
+from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import Runtime, real_runtime
 from mock_server.service.service import Service, ServiceSettings
@@ -29,7 +29,7 @@ def no_id() -> str:
     raise OSError("no randomness is left")
 
 
-def no_action(_: str, __: DialogueState, ___: Story) -> Iterator[Progress]:
+def no_action(_: str, __: DialogueState, ___: Tracker) -> Iterator[Progress]:
     yield ActionResult()
 
 

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from mock_server.actions.runner import Progress
 from mock_server.dialogue.outside import ActionResult
-from mock_server.dialogue.state import DialogueState, Story
+from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.errors import RpcError
 from mock_server.project.load import assemble
 from mock_server.service.conversation import AgentVersion
@@ -98,7 +98,7 @@ def _said(message_id: str, context_id: str, text: str) -> SendMessage:
     return SendMessage(Message(message_id, Role.USER, (TextPart(text),), context_id))
 
 
-def no_action(_: str, __: DialogueState, ___: Story) -> Iterator[Progress]:
+def no_action(_: str, __: DialogueState, ___: Tracker) -> Iterator[Progress]:
     yield ActionResult()
 
 
