@@ -1,4 +1,4 @@
-"""The program `a2a-mock`, also `python -m mock_server`: what a process owes the system."""
+"""The program `a2a-mock`, also `python -m mock_server`: its signals and standard streams."""
 
 import os
 import signal
@@ -11,20 +11,20 @@ def main() -> int:
     """Run `a2a-mock` and return its exit status.
 
     Before its command is there and after it is over, an interruption ends the process on the spot:
-    there is nothing to tell or to put away, and an exception would break into whatever is imported.
+    there is nothing to report or clean up, and an exception would interrupt an import.
     """
-    is_heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    if is_heeded:
+    handles_interrupts = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    if handles_interrupts:
         signal.signal(signal.SIGINT, _leave)
     _open_closed_streams()
     from mock_server.cli import main as run
 
     def listen() -> None:
-        if is_heeded:
+        if handles_interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     status = run(sys.argv[1:], when_ready=listen)
-    if is_heeded:
+    if handles_interrupts:
         signal.signal(signal.SIGINT, _leave)
     return status
 
@@ -34,7 +34,7 @@ def _leave(*_: object) -> None:
 
 
 def _open_closed_streams() -> None:
-    """What was closed by `<&-` or `>&-` is /dev/null, lest a socket or file get its number."""
+    """Open /dev/null for what `<&-` or `>&-` closed, so that no socket or file gets its number."""
     if sys.__stdin__ is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     if sys.__stdout__ is None:

@@ -1,4 +1,4 @@
-"""The command `a2a-mock`: what it accepts; each command's work is in the module of its name."""
+"""The command line of `a2a-mock`; each command runs in the module of its name."""
 
 import argparse
 import os
@@ -26,11 +26,11 @@ LAST_PORT = 65535
 def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
     """Run `a2a-mock` with `argv` and return its exit status.
 
-    `when_ready` is called once all is read and imported, right before the command runs.
+    `when_ready` is called once everything is parsed and imported, right before the command runs.
     """
     words = sys.argv[1:] if argv is None else list(argv)
     status = EXIT_OK
-    # the server prints from within its tasks, so that what went wrong may come in a group
+    # The server prints from within its tasks, so an error may come in a group.
     try:
         status = _run(words, when_ready)
     except* OutputLost as group:
@@ -45,22 +45,22 @@ def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lam
 
 def _run(words: list[str], when_ready: Callable[[], None]) -> int:
     for number, word in enumerate(words, 1):
-        # what is no text in the terminal's encoding would go out as lone surrogates
+        # What is not text in the terminal's encoding would go out as lone surrogates.
         if any("\ud800" <= character <= "\udfff" for character in word):
             encoding = sys.getfilesystemencoding()
             complain(
-                f"a2a-mock: argument {number}, {os.fsencode(word)!r}, is no text in {encoding}"
+                f"a2a-mock: argument {number}, {os.fsencode(word)!r}, is not text in {encoding}"
             )
             return EXIT_USAGE
     arguments, unread = command_parser().parse_known_args(words)
     if arguments.command == "test" and not arguments.paths and _are_words(unread):
-        # argparse gives words that may be missing away once a flag stands before them
+        # argparse drops optional words that follow a flag.
         arguments.paths, unread = unread, []
     if unread:
-        told = f"unrecognized arguments: {' '.join(unread)}"
-        complain(f"a2a-mock: {told}; see a2a-mock {arguments.command} --help")
+        text = f"unrecognized arguments: {' '.join(unread)}"
+        complain(f"a2a-mock: {text}; see a2a-mock {arguments.command} --help")
         return EXIT_USAGE
-    # To define the options takes a tenth of the time of --help, which needs none.
+    # Defining the options takes a tenth of the time of --help, which needs none.
     from mock_server.options import options_of
 
     options = options_of(arguments.command, vars(arguments))
@@ -84,7 +84,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[re
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Leave with what is wrong with the arguments, not below twenty lines of usage."""
+        """Exit with one line, instead of twenty lines of usage before it."""
         complain(f"a2a-mock: {message}; see {self.prog} --help")
         self.exit(EXIT_USAGE)
 
@@ -138,20 +138,26 @@ def _add_serve(commands: Commands) -> None:
         "a2a-mock serve",
         "a2a-mock serve my-assistant --port 0 --watch",
     )
+    _add_served(serve)
     add = serve.add_argument
-    add("project", nargs="?", type=Path, help="default: the bundled bank")
     add("--interface", default="127.0.0.1", metavar="HOST", help="address to listen on")
+    add("--url", type=_url, help="address that the card gives to clients")
+    _add_secrets(serve)
+    _add_limits(serve)
+    _add_pushes(serve)
+    _add_reloading(serve)
+
+
+def _add_served(command: argparse.ArgumentParser) -> None:
+    """What `serve` and `replicas` have in common: the project, and how it is served."""
+    add = command.add_argument
+    add("project", nargs="?", type=Path, help="default: the bundled bank")
     add("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
     add("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
     add("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
     add("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
     add("--relax", action="store_true", help="supply the session_config and description it lacks")
     add("--description", metavar="TEXT", help="what the card says of the agent")
-    add("--url", type=_url, help="address that the card gives to clients")
-    _add_secrets(serve)
-    _add_limits(serve)
-    _add_pushes(serve)
-    _add_reloading(serve)
 
 
 def _add_secrets(serve: argparse.ArgumentParser) -> None:
@@ -178,11 +184,11 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=0.0,
         metavar="SECONDS",
-        help="how long no model is loaded: placeholder card, failing turns",
+        help="how long to run without a model: placeholder card, failing turns",
     )
     add(
         "--max-body",
-        type=_byte_count,
+        type=_count,
         default=DEFAULT_MAX_BODY,
         metavar="BYTES",
         help="longest request that is read (default 10 MiB)",
@@ -274,7 +280,7 @@ def _add_graph(commands: Commands) -> None:
     )
     graph.add_argument("project", type=Path)
     graph.add_argument("--format", choices=["mermaid", "dot", "svg"], default="mermaid")
-    graph.add_argument("--flow", metavar="ID", help="draw this flow only; a pattern will do")
+    graph.add_argument("--flow", metavar="ID", help="draw this flow only, which may be a pattern")
     graph.add_argument(
         "--output", type=Path, metavar="DIRECTORY", help="write a file for each flow there"
     )
@@ -284,11 +290,11 @@ def _add_new(commands: Commands) -> None:
     new = add_command(
         commands,
         "new",
-        "begin a project of one's own",
+        "start a project of your own",
         "a2a-mock new my-assistant",
         description="Write a small project that passes `a2a-mock check` and `a2a-mock test`.",
     )
-    new.add_argument("directory", type=Path, help="to be made, or empty")
+    new.add_argument("directory", type=Path, help="a new or empty directory")
     new.add_argument("--template", choices=["minimal", "bank"], default="minimal")
 
 
@@ -301,7 +307,7 @@ def _add_replicas(commands: Commands) -> None:
         description="Serve a project several times behind HAProxy, to try an orchestrator's "
         "routing. Each replica keeps its own conversations and tasks.",
     )
-    replicas.add_argument("project", nargs="?", type=Path, help="default: the bundled bank")
+    _add_served(replicas)
     replicas.add_argument(
         "--replicas", type=_count, default=2, metavar="N", help="how many (default 2)"
     )
@@ -312,35 +318,23 @@ def _add_replicas(commands: Commands) -> None:
         help="by contextId, or each request to the next replica",
     )
     replicas.add_argument("--interface", default="127.0.0.1", help="address the router listens on")
-    replicas.add_argument("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
     replicas.add_argument(
         "--url", type=_url, help="address that the card gives (default: the router's)"
     )
     replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
-    replicas.add_argument("--profile", choices=[*PROFILES], default=RASA.name)
-    replicas.add_argument("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
-    replicas.add_argument("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
-    replicas.add_argument("--relax", action="store_true", help="as `serve` takes it")
-    replicas.add_argument("--description", metavar="TEXT", help="what the card says of the agent")
     replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")
     replicas.add_argument("--log-format", choices=["text", "json"], default="text")
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > LAST_PORT:
-        raise ArgumentTypeError(f"{text!r} is no port: expected 0 to {LAST_PORT}")
+        raise ArgumentTypeError(f"{text!r} is not a port: expected 0 to {LAST_PORT}")
     return int(text)
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise ArgumentTypeError(f"{text!r} is no number above 0")
-    return int(text)
-
-
-def _byte_count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise ArgumentTypeError(f"{text!r} is no number of bytes above 0")
+        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
 
 
@@ -351,7 +345,7 @@ def _url(text: str) -> str:
     except ValueError:
         is_fit = False
     if not is_fit:
-        raise ArgumentTypeError(f"{text!r} is no URL: expected http://HOST:PORT/ or https://…")
+        raise ArgumentTypeError(f"{text!r} is not a URL: expected http://HOST:PORT/ or https://…")
     return text
 
 
@@ -361,5 +355,5 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more")
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
     return number

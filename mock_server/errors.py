@@ -4,14 +4,14 @@ MockError
 ├── ProjectError            the project folder cannot be served as it is; carries every Problem
 ├── OutputLost              stdout takes no more
 ├── GraphvizFailed          Graphviz's dot is not installed, or does not draw
-├── StartError              the server cannot start as it is told to
+├── StartError              the server cannot start with its options
 ├── ConditionError          a condition that pypred cannot read
 ├── TemplateFailed          a text whose Jinja cannot be read or evaluated
 ├── InvalidSlotValue        a value that a slot's type does not admit
 ├── FlowLoop                a turn that took more steps than a turn may
 ├── IllegalTransition       an update to a task that is already terminal
-├── PushRefused             a push configuration that the mock does not take, or take any more
-├── ActionServerFailed      the project's action server does not come up
+├── PushRefused             a push configuration that the mock refuses
+├── ActionServerFailed      the project's action server does not start
 ├── PostFailed              a push notification that did not arrive
 └── RpcError                a JSON-RPC error reply: code, message, data
 """
@@ -88,7 +88,7 @@ class GraphvizFailed(MockError):
 
 
 class ConditionError(MockError):
-    """`source` is no condition that pypred reads."""
+    """`source` is not a condition that pypred reads."""
 
     def __init__(self, source: str, reason: str) -> None:
         self.source = source
@@ -134,7 +134,7 @@ class IllegalTransition(MockError):
 
 
 class PushRefused(MockError):
-    """`reason` is for the client and tells nothing of our network; `detail` is for the log."""
+    """`reason` is for the client and reveals nothing about our network; `detail` is for the log."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         self.reason = reason

@@ -1,4 +1,4 @@
-"""`a2a-mock new`: a small project to begin with, copied from the examples, with its schema."""
+"""`a2a-mock new`: a small project to start from, copied from the examples, with its schema."""
 
 import json
 import re
@@ -7,13 +7,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from mock_server.options import NewOptions
+from mock_server.options import NewOptions, example
 from mock_server.printing import complain, print_lines
 from mock_server.project.mock_file import MockYml
 
 EXIT_NOT_EMPTY = 1
-# In a wheel the examples are inside the package, in a checkout beside it.
-EXAMPLES = (Path(__file__).parent / "examples", Path(__file__).parents[1] / "examples")
 # It describes the example in its place, not the copy.
 LEFT_OUT = ("README.md",)
 SCHEMA = "mock.schema.json"
@@ -24,18 +22,18 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def run(options: NewOptions) -> int:
     """Copy the template; 1: the directory is not empty or cannot be written."""
-    folder: Path = options.directory
+    folder = options.directory
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         complain(f"{folder}: this is not an empty directory; name one that is empty or new")
         return EXIT_NOT_EMPTY
     try:
         shutil.copytree(
-            template(options.template),
+            example(options.template),
             folder,
             ignore=shutil.ignore_patterns(*LEFT_OUT),
             dirs_exist_ok=True,
         )
-        _bring_schema(folder)
+        _add_schema(folder)
     except OSError as error:
         complain(f"{folder}: this cannot be written: {error.strerror or error}")
         return EXIT_NOT_EMPTY
@@ -45,19 +43,13 @@ def run(options: NewOptions) -> int:
     return 0
 
 
-def _bring_schema(folder: Path) -> None:
-    """The schema of mock.yml, where the copy has one: in the examples it is elsewhere."""
+def _add_schema(folder: Path) -> None:
+    """Write the schema of mock.yml beside it; in the examples it is elsewhere."""
     mock = folder / "mock.yml"
     if mock.is_file():
         (folder / SCHEMA).write_text(schema_text(), encoding="utf-8")
         written = mock.read_text(encoding="utf-8")
         mock.write_text(SCHEMA_PLACE.sub(f"$schema={SCHEMA}", written), encoding="utf-8")
-
-
-def template(name: str) -> Path:
-    """The folder of the example `name`."""
-    places = [folder / name for folder in EXAMPLES]
-    return next((place for place in places if place.is_dir()), places[0])
 
 
 def schema() -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""What the command line says, as each command takes it; the parser is in `cli`.
+"""The options of each command, which `cli` parses.
 
 The fields are named as the flags, and are None where a flag without a default was not given.
 """
@@ -10,11 +10,8 @@ from typing import Any, TypeAlias
 
 from mock_server.errors import StartError
 
-# In a wheel the bank lies inside the package, in a checkout beside it.
-BANK_PLACES = (
-    Path(__file__).parent / "examples" / "bank",
-    Path(__file__).parents[1] / "examples" / "bank",
-)
+# In a wheel the examples are inside the package, in a checkout beside it.
+EXAMPLES = (Path(__file__).parent / "examples", Path(__file__).parents[1] / "examples")
 EVERY_ADDRESS = {"0.0.0.0": "localhost", "::": "localhost"}
 
 
@@ -106,7 +103,7 @@ class ServeOptions:
     @property
     def folder(self) -> Path:
         """The project, by default the bank that comes with the mock."""
-        return self.project or bundled_bank()
+        return self.project or example("bank")
 
 
 Options: TypeAlias = (
@@ -137,7 +134,7 @@ def options_of(command: str, given: Mapping[str, Any]) -> Options:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What the variables hold that flags of `serve` name."""
+    """The values of the variables that flags of `serve` name."""
 
     ssl_password: str | None = field(default=None, repr=False)
     auth_token: str | None = field(default=None, repr=False)
@@ -148,7 +145,7 @@ def read_secrets(options: ServeOptions, environment: Mapping[str, str]) -> Secre
     """Take the secrets of `serve` out of `environment`.
 
     Raises:
-        StartError: with every flag that cannot be followed.
+        StartError: with the problems of all flags.
     """
     problems: list[str] = []
 
@@ -169,9 +166,10 @@ def read_secrets(options: ServeOptions, environment: Mapping[str, str]) -> Secre
     return secrets
 
 
-def bundled_bank() -> Path:
-    """The bank that comes with the mock."""
-    return next((place for place in BANK_PLACES if place.is_dir()), BANK_PLACES[0])
+def example(name: str) -> Path:
+    """The folder of an example that comes with the mock."""
+    places = [folder / name for folder in EXAMPLES]
+    return next((place for place in places if place.is_dir()), places[0])
 
 
 def local_url(interface: str, port: int, *, is_encrypted: bool = False) -> str:

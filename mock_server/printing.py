@@ -32,14 +32,14 @@ def print_bytes(content: bytes) -> None:
 
 
 def prompt(text: str) -> None:
-    """Print to stdout what the user types behind. Raises as `print_lines` does."""
+    """Print `text` to stdout, where the user types after it. Raises as `print_lines` does."""
     with _stdout():
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
 def complain(*lines: object) -> None:
-    """Print to stderr; where it takes nothing there is nobody to tell."""
+    """Print to stderr; if that fails, nobody can be told."""
     try:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         sys.stderr.flush()

@@ -9,9 +9,9 @@ class Profile:
 
     `keeps_to_push_specification`: push that is off is an error of its own for inline configurations
     too, and configurations are found by their ids (PUSH-1).
-    `keeps_to_json_rpc`: `jsonrpc` is asked for, an id that cannot be read is null, and a request
+    `keeps_to_json_rpc`: `jsonrpc` is required, an id that cannot be read is null, and a request
     without one is a notification, which is not answered.
-    `continues_tasks`: a message that names a task goes on with it, instead of a new one (TURN-2).
+    `continues_tasks`: a message that names a task continues it instead of starting one (TURN-2).
     `names_missing_extended_card`: that there is no extended card has an error of its own.
     """
 
@@ -25,7 +25,7 @@ class Profile:
 
 # What a2a-sdk 0.3.26 sends, with Rasa's own additions.
 RASA = Profile(name="rasa")
-# The letter of the A2A specification (HTTP-5a).
+# Follows the A2A specification to the letter (HTTP-5a).
 A2A = Profile(
     name="a2a",
     streams_begin_with_task=True,

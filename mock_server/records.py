@@ -1,7 +1,7 @@
 """Values that a turn makes: frozen for the type checker, not at run time.
 
 A frozen dataclass sets its own fields past the guard that it puts up, which takes ten times as
-long as to set them. A turn makes sixty objects with three hundred fields, and that would be a
+long as setting them. A turn makes sixty objects with three hundred fields, and that would be a
 tenth of its time. pyright, in strict mode, refuses an assignment to a field of either kind.
 """
 

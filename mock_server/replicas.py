@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 
 from mock_server.errors import StartError
-from mock_server.options import ReplicasOptions, bundled_bank, local_url
+from mock_server.options import ReplicasOptions, example, local_url
 from mock_server.printing import complain, print_lines
 from mock_server.web.http_server import bind, port_of
 
@@ -97,7 +97,7 @@ async def _serve(options: ReplicasOptions, haproxy: str, listener: socket.socket
 
 
 def _handed_on(options: ReplicasOptions) -> Iterator[str]:
-    yield str(options.project or bundled_bank())
+    yield str(options.project or example("bank"))
     given = asdict(options)
     for name in HANDED_ON:
         if given[name] is not None:

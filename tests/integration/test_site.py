@@ -265,7 +265,7 @@ def test_signal_ends_a_server_that_still_waits_for_its_model(
 
 @pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "soon"])
 def test_delay_is_a_number_of_seconds(project: Path, seconds: str) -> None:
-    assert "is no number of seconds" in serve(project, f"--load-delay={seconds}")[-1]
+    assert "is not a number of seconds" in serve(project, f"--load-delay={seconds}")[-1]
 
 
 @pytest.mark.req("HTTP-2", "AUTH-3")

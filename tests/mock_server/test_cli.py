@@ -60,9 +60,9 @@ def test_examples_of_the_help_are_accepted(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["serve", "--port", "99999"], "'99999' is no port: expected 0 to 65535"),
-        (["serve", "--max-body", "0"], "'0' is no number of bytes above 0"),
-        (["serve", "--url", "here"], "'here' is no URL: expected http://HOST:PORT/"),
+        (["serve", "--port", "99999"], "'99999' is not a port: expected 0 to 65535"),
+        (["serve", "--max-body", "0"], "'0' is not a whole number above 0"),
+        (["serve", "--url", "here"], "'here' is not a URL: expected http://HOST:PORT/"),
         (["serve", "--interface", "", "--port", "0"], "address of this machine with --interface"),
         (["graph", MINIMAL, "--output", "/dev/null/x"], "name another one"),
         (["check", MINIMAL, "--no"], "unrecognized arguments: --no; see a2a-mock check --help"),

@@ -7,7 +7,8 @@ import pytest
 from fastjsonschema import JsonSchemaException, compile
 
 from mock_server.cli import main
-from mock_server.new import schema, schema_text, template
+from mock_server.new import schema, schema_text
+from mock_server.options import example
 from mock_server.project.files import Sources
 from mock_server.project.findings import Findings
 from mock_server.project.load import assemble_sources
@@ -96,7 +97,7 @@ def test_editors_find_the_schema_of_the_new_mock_file(tmp_path: Path) -> None:
 def test_empty_directory_is_filled(tmp_path: Path) -> None:
     assert main(["new", str(tmp_path)]) == 0
     copied = {f.relative_to(tmp_path) for f in tmp_path.rglob("*") if f.is_file()}
-    source = template("minimal")
+    source = example("minimal")
     assert copied == {
         f.relative_to(source) for f in source.rglob("*") if f.is_file() and f.name != "README.md"
     }
