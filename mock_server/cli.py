@@ -139,9 +139,6 @@ def _add_serve(commands: Commands) -> None:
         "a2a-mock serve my-assistant --port 0 --watch",
     )
     _add_served(serve)
-    add = serve.add_argument
-    add("--interface", default="127.0.0.1", metavar="HOST", help="address to listen on")
-    add("--url", type=_url, help="address that the card gives to clients")
     _add_secrets(serve)
     _add_limits(serve)
     _add_pushes(serve)
@@ -152,7 +149,9 @@ def _add_served(command: argparse.ArgumentParser) -> None:
     """What `serve` and `replicas` have in common: the project, and how it is served."""
     add = command.add_argument
     add("project", nargs="?", type=Path, help="default: the bundled bank")
+    add("--interface", default="127.0.0.1", metavar="HOST", help="address to listen on")
     add("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
+    add("--url", type=_url, help="address that the card gives to clients")
     add("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
     add("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
     add("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
@@ -316,10 +315,6 @@ def _add_replicas(commands: Commands) -> None:
         choices=["sticky", "round-robin"],
         default="sticky",
         help="by contextId, or each request to the next replica",
-    )
-    replicas.add_argument("--interface", default="127.0.0.1", help="address the router listens on")
-    replicas.add_argument(
-        "--url", type=_url, help="address that the card gives (default: the router's)"
     )
     replicas.add_argument("--haproxy", type=Path, metavar="FILE", help="default: found on PATH")
     replicas.add_argument("--allow-local-push", action="store_true", help="as `serve` takes it")

@@ -10,25 +10,9 @@ from pydantic.fields import FieldInfo
 from mock_server.faults.effects import CATALOGUE, Reach
 from mock_server.faults.fault import Fault
 from mock_server.faults.matching import PUSH_CRITERIA, Match
-from mock_server.project.endpoints import A2AServerEntry, AuthEntry, JwtEntry
-from mock_server.project.mock_file import (
-    ActionServerEntry,
-    AgentTurnEntry,
-    LanguageModelEntry,
-    MockYml,
-    RuleEntry,
-    StubEntry,
-    ToolEntry,
-)
+from mock_server.project import endpoints, mock_file
 from mock_server.project.validation import FileEntry
 
-ENTRIES: Mapping[str, type[FileEntry]] = {
-    entry.__name__: entry
-    for entry in (
-        A2AServerEntry, ActionServerEntry, AgentTurnEntry, AuthEntry, JwtEntry, LanguageModelEntry,
-        MockYml, RuleEntry, StubEntry, ToolEntry,
-    )
-}  # fmt: skip
 KINDS = {"array": "list", "boolean": "boolean", "null": "", "object": "mapping", "string": "text"}
 REQUIRED = "required: "
 LATER_KEYS = frozenset({"agents"})
@@ -107,7 +91,7 @@ def with_tables(page: str) -> str:
 
 
 def _key_table(model: str) -> str:
-    entry = ENTRIES[model]
+    entry: type[FileEntry] = {**vars(mock_file), **vars(endpoints)}[model]
     properties = entry.model_json_schema()["properties"]
     rows = (
         _key_row(name, _kind(properties[name]), field)

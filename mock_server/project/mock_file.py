@@ -1,4 +1,4 @@
-"""`mock.yml`: what a deployment gets from a model and an action server (flows.md §13).
+"""`mock.yml`: what stands in for a model and an action server (flows.md §13).
 
 The models say what the file may hold: the loader, the JSON Schema and the reference page come
 from them. What only the whole project can show, e.g. whether a slot exists, is checked later.
@@ -145,7 +145,7 @@ class MockEntry(FileEntry):
 
 
 class RuleEntry(MockEntry):
-    """Text that `match` finds, or that is like one of `examples`, means `commands`."""
+    """A message that `match` finds, or that resembles one of `examples`, means `commands`."""
 
     codes: ClassVar[Mapping[str, str]] = {
         **MockEntry.codes,
@@ -157,8 +157,10 @@ class RuleEntry(MockEntry):
     match: RegularExpression | None = Field(
         default=None, description="regular expression; its groups fill holes"
     )
-    examples: list[Text] | None = Field(default=None, description="texts that count by likeness")
-    threshold: Share = Field(default=0.85, description="least likeness to an example")
+    examples: list[Text] | None = Field(
+        default=None, description="messages that are matched by similarity"
+    )
+    threshold: Share = Field(default=0.85, description="lowest similarity to an example")
     when: Text | None = Field(default=None, description=WHEN)
     commands: list[Annotated[Text, AfterValidator(_command)]] = Field(
         description="e.g. `StartFlow(pay)`, `SetSlot(amount, {amount})`"
@@ -209,12 +211,14 @@ class UtteranceEntry(MockEntry):
 
 
 class FailureEntry(MockEntry):
-    status: Count | None = Field(default=None, description="for the reader; only the name goes out")
-    error: Text | None = Field(default=None, description="for the reader; only the name goes out")
+    """For readers of the file: only the action's name is sent."""
+
+    status: Count | None = Field(default=None, description="informational; it is not sent")
+    error: Text | None = Field(default=None, description="informational; it is not sent")
 
 
 class StubEntry(MockEntry):
-    """One way an action may go."""
+    """One outcome of an action."""
 
     when: Text | None = Field(default=None, description=WHEN)
     match: RegularExpression | None = Field(
@@ -235,12 +239,12 @@ class StubEntry(MockEntry):
 
 
 class AgentTurnEntry(MockEntry):
-    """What a sub agent does at a time; the next turn follows unless it waits or ends."""
+    """One turn of a sub agent; the next one follows unless it waits or ends."""
 
     say: Text | None = Field(default=None, description="text; `{slot}` is filled")
     set: dict[str, AnyJson] | None = Field(default=None, description="slots and their values")
-    wait: Flag = Field(default=False, description="until the user has said something")
-    complete: Flag = Field(default=False, description="the flow goes on")
+    wait: Flag = Field(default=False, description="wait for the user's next message")
+    complete: Flag = Field(default=False, description="the agent is done and the flow goes on")
     fail: Flag = Field(default=False, description="an internal error; the flow is cancelled")
 
     @model_validator(mode="after")
@@ -316,7 +320,7 @@ StubEntries: TypeAlias = dict[
 
 
 class MockYml(MockEntry):
-    """What a deployment gets from a model, an action server and sub agents."""
+    """What stands in for a model, an action server and sub agents."""
 
     patterns_profile: Annotated[Literal["3.14", "3.16"], AsWritten] = Field(
         default=LATEST,
@@ -327,10 +331,10 @@ class MockYml(MockEntry):
     )
     understand: list[RuleEntry] | None = Field(
         default=None,
-        description="rules that turn messages into commands; the first that fits is taken",
+        description="rules that turn messages into commands; the first match counts",
     )
     llm: LanguageModelEntry | None = Field(
-        default=None, description="a language model that is asked for commands"
+        default=None, description="a language model that generates commands"
     )
     actions: StubEntries | None = Field(
         default=None, description="stubs of custom actions, by name"
@@ -438,7 +442,7 @@ def _check_ids(settings: MockYml, found: Findings) -> None:
 
 
 class _Reader:
-    """Makes what the engine knows of the entries, and notes what they mention."""
+    """Converts entries to the engine's types, and notes what they mention."""
 
     def __init__(self, found: Findings) -> None:
         self._found = found
