@@ -23,6 +23,7 @@ from mock_server.project.validation import (
     Count,
     FileEntry,
     Flag,
+    Items,
     Text,
     find,
     locate,
@@ -123,7 +124,7 @@ class A2AServerEntry(ServerEntry):
         default=False,
         description="see [Receive push notifications](../how-to/receive-push-notifications.md)",
     )
-    push_notification_allowed_hosts: list[Text] | None = Field(
+    push_notification_allowed_hosts: Items[Text] | None = Field(
         default=None, description="the hosts, and their subdomains, that callbacks may have"
     )
     auth: AuthEntry | None = Field(default=None, description="who may call; without it everybody")

@@ -54,13 +54,11 @@ from mock_server.project.validation import (
     Count,
     FileEntry,
     Flag,
-    RawMapping,
+    Items,
     Seconds,
     Share,
     Text,
     Timeout,
-    any_number,
-    is_nothing,
     one_or_more,
     refusal,
     validated,
@@ -98,7 +96,7 @@ def _address(text: str) -> str:
 
 
 def _unsupported(raw: object) -> object:
-    if raw and not is_nothing(raw):
+    if raw not in (None, [], {}):
         text = "this version does not support it"
         raise refusal("mock.not_supported", text, "remove it")
     return []
@@ -107,7 +105,7 @@ def _unsupported(raw: object) -> object:
 def _of_kind(raw: object) -> object:
     """A mapping with a kind, for which the kind may stand alone."""
     if isinstance(raw, ScalarNode):
-        return RawMapping(MapNode(raw.location, {"kind": raw}, {}))
+        return MapNode(raw.location, {"kind": raw}, {})
     return raw
 
 
@@ -157,12 +155,12 @@ class RuleEntry(MockEntry):
     match: RegularExpression | None = Field(
         default=None, description="regular expression; its groups fill holes"
     )
-    examples: list[Text] | None = Field(
+    examples: Items[Text] | None = Field(
         default=None, description="messages that are matched by similarity"
     )
     threshold: Share = Field(default=0.85, description="lowest similarity to an example")
     when: Text | None = Field(default=None, description=WHEN)
-    commands: list[Annotated[Text, AfterValidator(_command)]] = Field(
+    commands: Items[Annotated[Text, AfterValidator(_command)]] = Field(
         description="e.g. `StartFlow(pay)`, `SetSlot(amount, {amount})`"
     )
 
@@ -205,7 +203,7 @@ class UtteranceEntry(MockEntry):
     text: Text | None = None
     response: Text | None = Field(default=None, description="name of a response of the domain")
     template: Text | None = Field(default=None, description="older name of `response`")
-    buttons: list[ButtonEntry] | None = None
+    buttons: Items[ButtonEntry] | None = None
     image: Text | None = None
     custom: AnyJson = None
 
@@ -224,14 +222,14 @@ class StubEntry(MockEntry):
     match: RegularExpression | None = Field(
         default=None, description="regular expression found in the user's message"
     )
-    events: list[SlotEventEntry] | None = Field(
+    events: Items[SlotEventEntry] | None = Field(
         default=None, description="`slot` events; the others of Rasa are ignored"
     )
-    responses: list[UtteranceEntry] | None = Field(
+    responses: Items[UtteranceEntry] | None = Field(
         default=None, description="messages, each a `text` or a `response` of the domain"
     )
     delay_seconds: Seconds = Field(default=0, description="how long the action takes")
-    stream: list[Text] | None = Field(default=None, description="texts sent one after the other")
+    stream: Items[Text] | None = Field(default=None, description="texts sent one after the other")
     chunk_delay_seconds: Seconds = Field(default=0, description="between two texts of `stream`")
     fail: FailureEntry | None = Field(
         default=None, description="the action fails, and its flow with it"
@@ -329,7 +327,7 @@ class MockYml(MockEntry):
             'and when it is done, `"3.14"` only says so'
         ),
     )
-    understand: list[RuleEntry] | None = Field(
+    understand: Items[RuleEntry] | None = Field(
         default=None,
         description="rules that turn messages into commands; the first match counts",
     )
@@ -350,8 +348,8 @@ class MockYml(MockEntry):
         default=None,
         description="`stubs`, `endpoint`, `child`, or a mapping with `kind`; `stubs` if left out",
     )
-    sub_agents: dict[str, Annotated[list[AgentTurnEntry], BeforeValidator(any_number)]] | None = (
-        Field(default=None, description="scripts of the sub agents that flows call, by name")
+    sub_agents: dict[str, Items[AgentTurnEntry]] | None = Field(
+        default=None, description="scripts of the sub agents that flows call, by name"
     )
     tools: (
         dict[
@@ -377,10 +375,10 @@ class MockYml(MockEntry):
         ),
     )
     faults: (
-        list[Annotated[Fault, PlainValidator(_fault, json_schema_input_type=Fault), PLAIN]] | None
+        Items[Annotated[Fault, PlainValidator(_fault, json_schema_input_type=Fault), PLAIN]] | None
     ) = Field(default=None, description="faults armed at the start, see [faults](faults.md)")
     agents: (
-        Annotated[list[JsonValue], BeforeValidator(_unsupported), Field(max_length=0)] | None
+        Annotated[list[JsonValue], BeforeValidator(_unsupported), PLAIN, Field(max_length=0)] | None
     ) = Field(default=None, description="not supported by this version")
 
 

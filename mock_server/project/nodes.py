@@ -58,12 +58,21 @@ class ListNode:
 
 
 @dataclass(frozen=True, slots=True)
-class MapNode:
+class MapNode(Mapping[str, "Node"]):
     """`places` are the lines of the keys."""
 
     location: Location
     entries: Mapping[str, "Node"]
     places: Mapping[str, Location]
+
+    def __getitem__(self, key: str) -> "Node":
+        return self.entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
     def place(self, key: str) -> Location:
         return self.places.get(key, self.location)
@@ -373,7 +382,9 @@ class Fields:
         """The mapping that `key` has, an empty one if there is none."""
         what = what or f"{key} of {self.what}"
         mapping = as_map(self.get(key), self.found, what)
-        return Fields(mapping or MapNode(self.at(key), {}, {}), what, self.found)
+        if mapping is None:
+            mapping = MapNode(self.at(key), {}, {})
+        return Fields(mapping, what, self.found)
 
     def each(self, key: str, what: str) -> Iterator["Fields"]:
         """The mappings in the list that `key` has, each called `what`."""

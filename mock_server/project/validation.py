@@ -46,32 +46,6 @@ EXPECTED: Mapping[str, str] = {
 }
 
 
-class RawMapping(dict[str, object]):
-    """A mapping on its way into a model: its scalars are still nodes."""
-
-    def __init__(self, node: MapNode) -> None:
-        super().__init__((key, _raw(value)) for key, value in node.entries.items())
-        self.node = node
-
-
-class RawList(list[object]):
-    """As `RawMapping`, of a list."""
-
-    def __init__(self, node: ListNode) -> None:
-        super().__init__(map(_raw, node.items))
-        self.node = node
-
-
-def _raw(node: Node) -> object:
-    match node:
-        case MapNode():
-            return RawMapping(node)
-        case ListNode():
-            return RawList(node)
-        case ScalarNode():
-            return node
-
-
 @dataclass(frozen=True, slots=True)
 class _Origin:
     """What an entry was read from; equal entries say the same, wherever it stands."""
@@ -97,14 +71,14 @@ class FileEntry(BaseModel):
     def _keep_node(
         cls, raw: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Self:
-        if not isinstance(raw, RawMapping):
+        if not isinstance(raw, MapNode):
             return handler(raw)
         if isinstance(info.context, _Owners):
-            info.context.by_node[id(raw.node)] = cls
+            info.context.by_node[id(raw)] = cls
         fields = cls.model_fields
-        given = {k: v for k, v in raw.items() if not (k in fields and is_nothing(v))}
+        given = {k: v for k, v in raw.entries.items() if not (k in fields and is_nothing(v))}
         entry = handler(given)
-        entry._origin = _Origin(raw.node)
+        entry._origin = _Origin(raw)
         return entry
 
     @property
@@ -128,6 +102,7 @@ class _Owners:
 
 
 Entry = TypeVar("Entry", bound=FileEntry)
+Item = TypeVar("Item")
 
 
 def validated(model: type[Entry], node: Node | None, found: Findings, name: str) -> Entry | None:
@@ -136,7 +111,7 @@ def validated(model: type[Entry], node: Node | None, found: Findings, name: str)
     while node is not None and not is_empty(node):
         owners = _Owners({})
         try:
-            return model.model_validate(_raw(node), context=owners)
+            return model.model_validate(node, context=owners)
         except ValidationError as error:
             problems = error.errors(include_url=False)
             news = [problem for problem in problems if not _follows(problem["loc"], reported)]
@@ -284,25 +259,23 @@ def _number(raw: object) -> object:
 
 
 def _json(raw: object) -> object:
-    if isinstance(raw, RawMapping | RawList):
-        return plain(raw.node)
-    return raw.value if isinstance(raw, ScalarNode) else raw
+    return plain(raw) if isinstance(raw, Node) else raw
 
 
 def one_or_more(raw: object) -> object:
     """A list of mappings, for which one may stand alone; nothing is an empty mapping."""
-    items = raw if isinstance(raw, RawList) else [raw]
     return [
-        RawMapping(MapNode(item.location, {}, {}))
+        MapNode(item.location, {}, {})
         if isinstance(item, ScalarNode) and item.value is None
         else item
-        for item in items
+        for item in (raw.items if isinstance(raw, ListNode) else (raw,))
     ]
 
 
-def any_number(raw: object) -> object:
-    """A list; nothing is an empty one."""
-    return [] if is_nothing(raw) else raw
+def _items(raw: object) -> object:
+    if isinstance(raw, ListNode):
+        return raw.items
+    return () if is_nothing(raw) else raw
 
 
 AsWritten = BeforeValidator(_source)
@@ -310,6 +283,8 @@ AsWritten = BeforeValidator(_source)
 
 AsNumber = BeforeValidator(_number)
 Text: TypeAlias = Annotated[str, AsWritten]
+Items: TypeAlias = Annotated[list[Item], BeforeValidator(_items)]
+"""A list; nothing is an empty one."""
 Flag: TypeAlias = Annotated[bool, Strict(), BeforeValidator(_boolean)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), AsNumber]
 Timeout: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False), AsNumber]
