@@ -1,9 +1,9 @@
 """Makes exchanges and takes those that the agent begins: the only writer of the log."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin
 
 from inspector.core.entries import (
@@ -50,38 +50,28 @@ class Limits:
     stream_bytes: int = 256 * MIB
 
 
+@dataclass(slots=True)
 class Recorder:
     """Writes the entries of one exchange, and remembers of the reply what the session needs.
 
     `watch` is called with each of these entries once it is in the log.
     """
 
-    def __init__(
-        self,
-        log: Log,
-        *,
-        exchange: int,
-        purpose: Purpose,
-        outgoing: Outgoing,
-        redactor: Redactor,
-        limits: Limits,
-        watch: Callable[[Entry], None] = lambda _: None,
-    ) -> None:
-        self._log = log
-        self._watch = watch
-        self._exchange = exchange
-        self._purpose = purpose
-        self._outgoing = outgoing
-        self._redactor = redactor
-        self._limits = limits
-        self._reader: SseReader | None = None
-        self._size_bytes = 0
-        self._has_request = False
-        self._body = bytearray()
-        self.status: int | None = None
-        self.headers: Headers = ()
-        self.failure: FailureKind | None = None
-        self.is_done = False
+    log: Log
+    exchange: int
+    purpose: Purpose
+    outgoing: Outgoing
+    redactor: Redactor
+    limits: Limits
+    watch: Callable[[Entry], None]
+    status: int | None = None
+    headers: Headers = ()
+    failure: FailureKind | None = None
+    is_done: bool = False
+    _reader: SseReader | None = None
+    _size_bytes: int = 0
+    _has_request: bool = False
+    _body: bytearray = field(default_factory=bytearray)
 
     @property
     def body(self) -> bytes:
@@ -102,35 +92,35 @@ class Recorder:
                 self._take_chunk(content)
             case Ended():
                 self._flush()
-                self._append(lambda seq, at_ms: ResponseEnded(seq, at_ms, self._exchange))
+                self._append(lambda seq, at_ms: ResponseEnded(seq, at_ms, self.exchange))
                 self.is_done = True
             case Broken(kind, message):
                 self.fail(kind, message)
 
     def fail(self, kind: FailureKind, message: str) -> None:
-        """Log what had come and that the exchange broke off; once it is done, nothing."""
+        """Log what has come and that the exchange broke off, unless it is done."""
         if self.is_done:
             return
         if not self._has_request:
-            self._append_request(self._outgoing.headers)
+            self._append_request(self.outgoing.headers)
         self._flush()
-        text = self._redactor.text(message)
-        self._append(lambda seq, at_ms: Failed(seq, at_ms, self._exchange, kind, text))
+        text = self.redactor.text(message)
+        self._append(lambda seq, at_ms: Failed(seq, at_ms, self.exchange, kind, text))
         self.failure = kind
         self.is_done = True
 
     def _append_request(self, headers: Headers) -> None:
         self._has_request = True
-        masked = self._redactor.headers(headers)
-        url = self._redactor.url(self._outgoing.url)
-        body = self._redactor.raw(self._outgoing.body)
+        masked = self.redactor.headers(headers)
+        url = self.redactor.url(self.outgoing.url)
+        body = self.redactor.raw(self.outgoing.body)
         self._append(
             lambda seq, at_ms: RequestSent(
                 seq,
                 at_ms,
-                self._exchange,
-                self._purpose,
-                self._outgoing.method,
+                self.exchange,
+                self.purpose,
+                self.outgoing.method,
                 url,
                 masked,
                 body,
@@ -140,20 +130,20 @@ class Recorder:
 
     def _endpoint(self) -> Endpoint | None:
         """The agent's endpoint as the log may hold it."""
-        endpoint = self._outgoing.endpoint
-        return endpoint and replace(endpoint, url=self._redactor.url(endpoint.url))
+        endpoint = self.outgoing.endpoint
+        return endpoint and replace(endpoint, url=self.redactor.url(endpoint.url))
 
     def _start(self, started: Started) -> None:
         self.status = started.status
         self.headers = started.headers
         if self.header("content-type").lower().startswith("text/event-stream"):
-            self._reader = SseReader(self._limits.event_bytes)
-        masked = self._redactor.headers(started.headers)
+            self._reader = SseReader(self.limits.event_bytes)
+        masked = self.redactor.headers(started.headers)
         self._append(
             lambda seq, at_ms: ResponseStarted(
                 seq,
                 at_ms,
-                self._exchange,
+                self.exchange,
                 started.status,
                 started.http_version,
                 masked,
@@ -164,9 +154,9 @@ class Recorder:
     def _take_chunk(self, content: bytes) -> None:
         self._size_bytes += len(content)
         if self._reader is None:
-            self._body += content[: max(0, self._limits.body_bytes - len(self._body))]
-            if self._size_bytes > self._limits.body_bytes:
-                self._stop_reading(f"a body larger than {_mib(self._limits.body_bytes)}")
+            self._body += content[: max(0, self.limits.body_bytes - len(self._body))]
+            if self._size_bytes > self.limits.body_bytes:
+                self._stop_reading(f"a body larger than {_mib(self.limits.body_bytes)}")
             return
         try:
             for event in self._reader.feed(content):
@@ -174,8 +164,8 @@ class Recorder:
         except SseTooLarge as error:
             self._stop_reading(f"an event larger than {_mib(error.limit_bytes)}")
             return
-        if self._size_bytes > self._limits.stream_bytes:
-            self._stop_reading(f"a stream larger than {_mib(self._limits.stream_bytes)}")
+        if self._size_bytes > self.limits.stream_bytes:
+            self._stop_reading(f"a stream larger than {_mib(self.limits.stream_bytes)}")
 
     def _stop_reading(self, what: str) -> None:
         self.fail(FailureKind.PROTOCOL, f"{what}; the rest is not read")
@@ -185,17 +175,17 @@ class Recorder:
         if self._reader is not None:
             rest, channel = self._reader.pending, Channel.SSE
         else:
-            is_poll = self._purpose is Purpose.POLL
+            is_poll = self.purpose is Purpose.POLL
             rest, channel = self.body, Channel.POLL if is_poll else Channel.RESPONSE
         if rest.strip(b"\r\n"):
             self._append_frame(channel, rest)
 
     def _append_frame(self, channel: Channel, raw: bytes) -> None:
-        masked = self._redactor.raw(raw)
-        self._append(lambda seq, at_ms: FrameReceived(seq, at_ms, self._exchange, channel, masked))
+        masked = self.redactor.raw(raw)
+        self._append(lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, masked))
 
     def _append(self, make: Callable[[int, float], Entry]) -> None:
-        self._watch(self._log.append(make))
+        self.watch(self.log.append(make))
 
 
 def _mib(size_bytes: int) -> str:
@@ -216,7 +206,7 @@ def ignore(_: Entry) -> None:
 
 
 class Exchanger:
-    """Numbers the exchanges; those under way can be stopped. `watch` sees one's own entries."""
+    """Numbers the exchanges; those under way can be stopped. `watch` gets the entries of one."""
 
     def __init__(
         self,
@@ -237,9 +227,9 @@ class Exchanger:
         self._stopped: set[int] = set()
 
     @property
-    def running(self) -> Mapping[int, object]:
-        """The exchanges under way, by number."""
-        return self._running
+    def running(self) -> frozenset[int]:
+        """The numbers of the exchanges under way."""
+        return frozenset(self._running)
 
     def stop(self, number: int) -> None:
         """Break off a running exchange; the log gets a Failed of kind STOPPED."""
@@ -249,7 +239,7 @@ class Exchanger:
 
     async def aclose(self) -> None:
         """Stop what runs and close the connections."""
-        for number in tuple(self._running):
+        for number in self.running:
             self.stop(number)
         await self._transport.aclose()
 
@@ -274,7 +264,7 @@ class Exchanger:
         transport: Transport | None = None,
         is_endless: bool = False,
     ) -> Made:
-        """Make one exchange; whatever comes of it is in the log, never raised."""
+        """Make one exchange; failures are in the log, never raised."""
         number, recorder = self.begin(purpose, outgoing, watch)
         try:
             async with asyncio.timeout(None if is_endless else self.timeout_seconds) as scope:
@@ -300,21 +290,13 @@ class Exchanger:
     def begin(
         self, purpose: Purpose, outgoing: Outgoing, watch: Callable[[Entry], None] = ignore
     ) -> tuple[int, Recorder]:
-        """The next number, and who writes down what becomes of it."""
+        """The next number, and the recorder of its exchange."""
         number = self._next_number()
-        recorder = Recorder(
-            self.log,
-            exchange=number,
-            purpose=purpose,
-            outgoing=outgoing,
-            redactor=self.redactor,
-            limits=self._limits,
-            watch=watch,
-        )
+        recorder = Recorder(self.log, number, purpose, outgoing, self.redactor, self._limits, watch)
         return number, recorder
 
     def receive(self, push: Outgoing, verdict: PushVerdict, status: int | None) -> PushReceived:
-        """Write down a request that came to the push receiver, and what it was answered."""
+        """Log a request to the push receiver, and its answer."""
         number = self._next_number()
         headers, body = self.redactor.headers(push.headers), self.redactor.raw(push.body)
         url = self.redactor.url(push.url)

@@ -1,7 +1,7 @@
-"""How often a followed task is asked for, and how long its notifications are waited for."""
+"""Follows a turn by its channels: polls, resubscribed streams and notifications."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,9 +53,9 @@ def next_delay(pace: Pace, polls: int, elapsed_seconds: float) -> float | None:
 
 
 class TaskWatch:
-    """Takes the entries of one turn, whatever way they came, and wakes who waits for them.
+    """Takes the entries of one turn, from every channel, and wakes who waits for them.
 
-    `exchange` is the one that the turn was sent with; `is_sent` tells that it is over. `answered`
+    `exchange` is the one that the turn was sent with; `is_sent` says that it is over. `answered`
     holds the exchanges whose last reply is a result.
     """
 
@@ -72,11 +72,11 @@ class TaskWatch:
 
     @property
     def is_resting(self) -> bool:
-        """Some way has told that the agent has stopped."""
+        """Some channel has reported that the agent has stopped."""
         return any(is_resting(state) for state in self._states.values())
 
-    def has_told_rest(self, *channels: Channel) -> bool:
-        """One of `channels` has told that the agent has stopped."""
+    def has_reported_rest(self, *channels: Channel) -> bool:
+        """One of `channels` has reported that the agent has stopped."""
         return any(is_resting(self._states.get(channel)) for channel in channels)
 
     def take_sending(self, entry: Entry) -> None:
@@ -94,11 +94,11 @@ class TaskWatch:
                 self._learn(Channel.PUSH, read_push(entry).result)
             case _:
                 return
-        self._tell()
+        self._notify()
 
     def end_sending(self) -> None:
         self.is_sent = True
-        self._tell()
+        self._notify()
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait until `is_so`, which is asked again after everything learnt."""
@@ -128,7 +128,7 @@ class TaskWatch:
         if result.state is not None and result.state in STATES:
             self._states[channel] = result.state
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 
@@ -137,31 +137,29 @@ Ask: TypeAlias = Callable[[], Awaitable[Made]]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
+@dataclass(frozen=True, slots=True)
 class Follower:
-    """One turn's ways. `sleep` and `clock` count seconds; `watch` knows what has been told."""
+    """Follows one turn by each channel; `sleep` and `clock` count seconds."""
 
-    def __init__(
-        self, watch: TaskWatch, pace: Pace, *, sleep: Sleep, clock: Callable[[], float]
-    ) -> None:
-        self._watch = watch
-        self._pace = pace
-        self._sleep = sleep
-        self._clock = clock
+    watch: TaskWatch
+    pace: Pace
+    sleep: Sleep
+    clock: Callable[[], float]
 
     async def poll(self, get_task: Ask) -> None:
-        """Ask for the task until a poll, or the reply to the turn itself, tells that it rests."""
-        if await self._watch.until_named() is None:
+        """Ask for the task until a poll, or the reply to the turn itself, says that it rests."""
+        if await self.watch.until_named() is None:
             return
-        began, polls, failures = self._clock(), 0, 0
-        while not self._watch.has_told_rest(Channel.RESPONSE, Channel.POLL):
-            delay = next_delay(self._pace, polls, self._clock() - began)
+        began, polls, failures = self.clock(), 0, 0
+        while not self.watch.has_reported_rest(Channel.RESPONSE, Channel.POLL):
+            delay = next_delay(self.pace, polls, self.clock() - began)
             if delay is None:
                 return
-            await self._sleep(delay)
+            await self.sleep(delay)
             made = await get_task()
             polls += 1
             failures = failures + 1 if made.recorder.failure else 0
-            if self._is_final_word(made) or failures >= self._pace.poll_failures:
+            if self._is_final_word(made) or failures >= self.pace.poll_failures:
                 return
 
     async def resubscribe(self, resubscribe: Ask, follow: FollowMode) -> None:
@@ -169,43 +167,43 @@ class Follower:
 
         A turn that was itself sent as a stream is followed from where that stream broke off.
         """
-        watch = self._watch
+        watch = self.watch
         if follow is FollowMode.STREAM:
             await watch.until(lambda: watch.is_sent)
         if await watch.until_named() is None:
             return
-        for attempt in range(self._pace.resubscribe_attempts):
+        for attempt in range(self.pace.resubscribe_attempts):
             if watch.is_resting:
                 return
             if attempt:
-                await self._sleep(next_delay(self._pace, attempt - 1, 0) or 0)
+                await self.sleep(next_delay(self.pace, attempt - 1, 0) or 0)
             made = await resubscribe()
             if self._is_final_word(made):
                 return
 
     async def await_notifications(self, look: Ask, is_alone: Callable[[], bool]) -> None:
-        """Wait until a notification tells that the task rests, and shortly for stragglers.
+        """Wait until a notification says that the task rests, and shortly for stragglers.
 
-        A silence as long as the pace's patience ends the wait if another way has told that the
-        task rests; while no other way runs, the task is looked at after each such silence.
+        A silence as long as the pace's patience ends the wait if another channel has reported that
+        the task rests; while no other channel is open, each such silence leads to a look at it.
         """
         try:
-            async with asyncio.timeout(self._pace.push_total_seconds):
+            async with asyncio.timeout(self.pace.push_total_seconds):
                 if await self._has_last_notification(look, is_alone):
-                    await self._sleep(self._pace.push_settle_seconds)
+                    await self.sleep(self.pace.push_settle_seconds)
         except TimeoutError:
             return
 
     async def _has_last_notification(self, look: Ask, is_alone: Callable[[], bool]) -> bool:
-        watch, failures = self._watch, 0
-        await watch.until(lambda: watch.is_sent or watch.has_told_rest(Channel.PUSH))
-        while not watch.has_told_rest(Channel.PUSH):
+        watch, failures = self.watch, 0
+        await watch.until(lambda: watch.is_sent or watch.has_reported_rest(Channel.PUSH))
+        while not watch.has_reported_rest(Channel.PUSH):
             if watch.task_id is None:
                 return False
             was_resting = watch.is_resting
             if await self._has_news():
                 continue
-            if was_resting or failures >= self._pace.look_failures:
+            if was_resting or failures >= self.pace.look_failures:
                 return False
             if is_alone():
                 made = await look()
@@ -216,9 +214,9 @@ class Follower:
 
     async def _has_news(self) -> bool:
         """A notification comes within the patience."""
-        watch, before = self._watch, self._watch.notifications
+        watch, before = self.watch, self.watch.notifications
         try:
-            async with asyncio.timeout(self._pace.push_patience_seconds):
+            async with asyncio.timeout(self.pace.push_patience_seconds):
                 await watch.until(lambda: watch.notifications > before)
         except TimeoutError:
             return False
@@ -228,13 +226,22 @@ class Follower:
         """Asking again is no use: the user stopped it, or the agent answered without a result."""
         if made.recorder.failure is not None:
             return made.recorder.failure is FailureKind.STOPPED
-        return made.number not in self._watch.answered
+        return made.number not in self.watch.answered
+
+
+@dataclass(frozen=True, slots=True)
+class _FollowedTurn:
+    """One turn, what is known of its task, and where its notifications go."""
+
+    turn: Turn
+    watch: TaskWatch
+    registration: Registration | None
 
 
 class Turns:
     """Knows which turns are followed. `address` gives a request its URL and its credentials.
 
-    `dialect` is the one spoken now, `pace` that of the turns to come.
+    `dialect` is the one in use, `pace` that of the turns to come.
     """
 
     def __init__(
@@ -260,14 +267,13 @@ class Turns:
         self._followed: dict[asyncio.Timeout, TaskWatch] = {}
 
     @property
-    def running(self) -> Mapping[int, object]:
-        """The turns that are followed, by the exchange that each was sent with."""
-        return {
-            watch.exchange: watch for watch in self._followed.values() if watch.exchange is not None
-        }
+    def running(self) -> frozenset[int]:
+        """The exchanges that the turns followed were sent with."""
+        sent = (watch.exchange for watch in self._followed.values())
+        return frozenset(exchange for exchange in sent if exchange is not None)
 
     def stop(self, exchange: int) -> None:
-        """Stop following the turn that was sent with `exchange`, by all its ways."""
+        """Stop following the turn that was sent with `exchange`, by all its channels."""
         for scope, watch in self._followed.items():
             if watch.exchange == exchange:
                 scope.reschedule(asyncio.get_running_loop().time())
@@ -278,19 +284,19 @@ class Turns:
         Raises:
             UsageError: it asks for push notifications and the receiver cannot be opened.
         """
-        ways = _Ways(turn, TaskWatch(), await self._register(turn))
-        if ways.registration is not None:
-            ways.registration.watch = ways.watch.take
+        followed = _FollowedTurn(turn, TaskWatch(), await self._register(turn))
+        if followed.registration is not None:
+            followed.registration.watch = followed.watch.take
         scope = asyncio.timeout(None)
-        self._followed[scope] = ways.watch
+        self._followed[scope] = followed.watch
         # each exchange that is under way when the turn is stopped notes it in the log
         with suppress(TimeoutError):
             try:
                 async with scope:
-                    await self._follow(ways)
+                    await self._follow(followed)
             finally:
                 del self._followed[scope]
-        return ways.watch.exchange or 0
+        return followed.watch.exchange or 0
 
     async def _register(self, turn: Turn) -> Registration | None:
         """Where notifications of this turn go; a raw body says that itself."""
@@ -300,60 +306,44 @@ class Turns:
             await self._receiver.start()
         return self._receiver.register()
 
-    async def _follow(self, ways: "_Ways") -> None:
-        watch, also = ways.watch, ways.turn.also
-        follower = Follower(watch, self.pace, sleep=self._sleep, clock=self._clock)
+    async def _follow(self, followed: _FollowedTurn) -> None:
+        watch, also = followed.watch, followed.turn.also
+        follower = Follower(watch, self.pace, self._sleep, self._clock)
         async with asyncio.TaskGroup() as group:
-            others = [group.create_task(self._send(ways))]
+            others = [group.create_task(self._send(followed))]
             if Also.POLL in also:
-                poll = partial(self._get, ways, Purpose.POLL)
+                poll = partial(self._ask, followed, GetTask, Purpose.POLL)
                 others.append(group.create_task(follower.poll(poll)))
             if Also.SUBSCRIBE in also:
-                stream = partial(self._resubscribe, ways)
-                following = follower.resubscribe(stream, ways.turn.follow)
+                stream = partial(self._ask, followed, Resubscribe, Purpose.RESUBSCRIBE)
+                following = follower.resubscribe(stream, followed.turn.follow)
                 others.append(group.create_task(following))
-            if ways.registration is not None:
-                look = partial(self._get, ways, Purpose.GET)
+            if followed.registration is not None:
+                look = partial(self._ask, followed, GetTask, Purpose.GET)
                 waiting = follower.await_notifications(
                     look, lambda: all(other.done() for other in others)
                 )
                 group.create_task(waiting)
 
-    async def _send(self, ways: "_Ways") -> None:
+    async def _send(self, followed: _FollowedTurn) -> None:
         request = request_of_turn(
-            ways.turn,
+            followed.turn,
             self._dialect(),
             message_id=self._new_id(),
             request_id=self._new_id(),
-            callback=ways.registration.callback if ways.registration else None,
+            callback=followed.registration.callback if followed.registration else None,
         )
         outgoing = self._address(request)
-        await self._exchanger.follow(request.purpose, outgoing, ways.watch.take_sending)
-        if ways.registration is not None:
-            ways.registration.task_id = ways.registration.task_id or ways.watch.task_id
-        ways.watch.end_sending()
+        await self._exchanger.follow(request.purpose, outgoing, followed.watch.take_sending)
+        if followed.registration is not None:
+            followed.registration.task_id = followed.registration.task_id or followed.watch.task_id
+        followed.watch.end_sending()
 
-    async def _get(self, ways: "_Ways", purpose: Purpose) -> Made:
-        watch = ways.watch
-        command = GetTask(watch.task_id or "", watch.context_id)
-        return await self._ask(ways, request_of(command, self._new_id()), purpose)
-
-    async def _resubscribe(self, ways: "_Ways") -> Made:
-        watch = ways.watch
-        command = Resubscribe(watch.task_id or "", watch.context_id)
-        return await self._ask(ways, request_of(command, self._new_id()), Purpose.RESUBSCRIBE)
-
-    async def _ask(self, ways: "_Ways", request: AgentRequest, purpose: Purpose) -> Made:
-        """The headers of the turn go with everything that is asked for it."""
-        request = replace(request, headers=overlay(request.headers, ways.turn.headers))
-        outgoing = self._address(request)
-        return await self._exchanger.follow(purpose, outgoing, ways.watch.take)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ways:
-    """One turn, what is known of its task, and where its notifications go."""
-
-    turn: Turn
-    watch: TaskWatch
-    registration: Registration | None
+    async def _ask(
+        self, followed: _FollowedTurn, kind: type[GetTask | Resubscribe], purpose: Purpose
+    ) -> Made:
+        """Ask about the task of the turn, whose headers go with everything asked for it."""
+        watch = followed.watch
+        request = request_of(kind(watch.task_id or "", watch.context_id), self._new_id())
+        request = replace(request, headers=overlay(request.headers, followed.turn.headers))
+        return await self._exchanger.follow(purpose, self._address(request), watch.take)

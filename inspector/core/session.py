@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -82,26 +82,26 @@ class Session:
 
     @property
     def is_withholding(self) -> bool:
-        """There are credentials, and the card leads to an origin to which they may not go."""
+        """Say whether credentials are kept back because the card points to another origin."""
         is_foreign = self.endpoint is not None and not self.endpoint.is_trusted
         return is_foreign and bool(self.credentials)
 
     def use(self, credentials: Headers, secrets: Iterable[str] = ()) -> None:
-        """Send `credentials` from now on; the log never holds them, nor `secrets`."""
+        """Send `credentials` from now on, and keep them and `secrets` out of the log."""
         self._exchanger.redactor.learn_headers(credentials)
         self.conceal(secrets)
         self._connection = replace(self._connection, headers=credentials)
 
     def allow_origin(self, url: str) -> None:
-        """Let credentials go to the origin of `url` too, where the card leads there."""
+        """Send credentials to the origin of `url` too, if the card points there."""
         origins = (*self._connection.allowed_origins, url)
         self._connection = replace(self._connection, allowed_origins=origins)
         self._lead_on(*self._card)
 
     @property
-    def running(self) -> Mapping[int, object]:
-        """The exchanges under way, by number, and those whose turn is still followed."""
-        return {**self.turns.running, **self._exchanger.running}
+    def running(self) -> frozenset[int]:
+        """The numbers of the exchanges under way, and of those whose turn is still followed."""
+        return self.turns.running | self._exchanger.running
 
     def subscribe(self, subscriber: Callable[[Entry], None]) -> Callable[[], None]:
         """Call `subscriber` with each new entry, until the returned function is called."""
@@ -110,7 +110,7 @@ class Session:
     async def run(self, command: Command) -> int:
         """Carry out `command` and return the exchange that answers it.
 
-        A turn is followed by all its ways; the exchange is the one that it was sent with. Whatever
+        A turn is followed by all its channels; the exchange is the one it was sent with. Whatever
         the agent does is in the log, never raised. Without a card there is no address to call, so
         a command that needs one returns the failed exchange of the card instead.
 
@@ -153,7 +153,7 @@ class Session:
         self._exchanger.redactor.learn(*secrets)
 
     def stop(self, exchange: int) -> None:
-        """Break off a running exchange; that of a turn, with all the ways of following it."""
+        """Break off a running exchange; that of a turn, with all that follow it."""
         self._exchanger.stop(exchange)
         self.turns.stop(exchange)
 
@@ -165,7 +165,7 @@ class Session:
         await self._exchanger.aclose()
 
     def _address(self, request: AgentRequest) -> Outgoing:
-        """`request` as it goes to the agent; only once a card has told where that is."""
+        """`request` as it goes to the agent; only once a card has said where that is."""
         assert self.endpoint is not None
         return request.outgoing(self.endpoint, self.credentials)
 
@@ -192,7 +192,7 @@ class Session:
         await fetch_card_keys(self._exchanger, card, source_url, self._connection.jwks_file)
 
     def _lead_on(self, card: Json, source_url: str) -> None:
-        """Go where `card` leads from now on."""
+        """Call the endpoint of `card` from now on."""
         self._card = card, source_url
         self.endpoint = choose_endpoint(
             card,
