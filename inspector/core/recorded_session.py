@@ -40,11 +40,11 @@ class RecordedSession:
 
 
 def open_session(
-    target: str, connection: Connection, tell: Callable[[str], None]
+    target: str, connection: Connection, warn: Callable[[str], None]
 ) -> RecordedSession:
     """Open a session with `target`; nothing is sent yet.
 
-    `tell` is called with the reason if the session cannot be saved.
+    `warn` is called with the reason if the session cannot be saved.
 
     Raises:
         UsageError: `target` is neither a URL nor a file.
@@ -53,14 +53,14 @@ def open_session(
     now = datetime.now().astimezone()
     if connection.is_saved:
         folder, id = sessions_folder(), token_hex(4)
-        recording = record(folder, target, id=id, now=now, clock=perf_counter, tell=tell)
+        recording = record(folder, target, id=id, now=now, clock=perf_counter, warn=warn)
     else:
         recording = Recording(Log(perf_counter), now)
     return _recorded(target, connection, recording)
 
 
 def reopen_session(
-    path: Path, connection: Connection, tell: Callable[[str], None], target: str | None = None
+    path: Path, connection: Connection, warn: Callable[[str], None], target: str | None = None
 ) -> RecordedSession:
     """Go on with a saved session, at its own target or another.
 
@@ -72,7 +72,7 @@ def reopen_session(
     parse_target(target)
     now = datetime.now().astimezone()
     if connection.is_saved:
-        recording = record_again(saved, now=now, clock=perf_counter, tell=tell)
+        recording = record_again(saved, now=now, clock=perf_counter, warn=warn)
     else:
         recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
     return _recorded(target, connection, recording, saved.damage or REOPENED)

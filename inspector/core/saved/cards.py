@@ -1,14 +1,13 @@
-"""The card last seen from each target: a file each, for nobody else to read (CARDV-1)."""
+"""The card last seen from each target, in a private file each (CARDV-1)."""
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from secrets import token_hex
 
 from inspector.core.redaction import Redactor
+from inspector.core.saved.session_store import replace_file
 from inspector.core.target import Target
 from inspector.wire.json_values import Json, at, parse_json, text_at
 
@@ -48,8 +47,7 @@ def save_card(folder: Path, target: Target, card: dict[str, Json], now: datetime
         return f"a card of {len(raw)} bytes is not kept for comparison"
     path = card_path(folder, target)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _replace(path, raw)
+        replace_file(path, raw)
         _prune(folder)
     except OSError as error:
         return f"{path}: {error.strerror}"
@@ -64,15 +62,6 @@ def _name(target: Target) -> str:
     if target.card_file is not None:
         return str(target.card_file.absolute())
     return Redactor().url(target.card_urls[0])
-
-
-def _replace(path: Path, raw: bytes) -> None:
-    """Write the file whole or not at all: a second inspector may read it now."""
-    new = path.with_name(f"{path.name}.{token_hex(4)}")
-    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(file, "wb") as stream:
-        stream.write(raw)
-    new.replace(path)
 
 
 def _prune(folder: Path) -> None:

@@ -92,7 +92,7 @@ def _encode_endpoint(endpoint: Endpoint) -> Json:
 
 
 def _endpoint(fields: Json, name: str) -> Endpoint | None:
-    """None where the request was none of the agent's protocol, or the file is an old one."""
+    """None where the request was outside the agent's protocol, or the file is an old one."""
     endpoint = at(fields, name)
     if endpoint is None:
         return None
@@ -155,30 +155,24 @@ def _enum(kind: type[StrEnum]) -> Callable[[Json, str], object]:
     return lambda fields, name: kind(_text(fields, name))
 
 
-# How each field is read; one that is named twice means another thing in each entry.
-_READERS: Mapping[str, Callable[[Json, str], object]] = {
-    **dict.fromkeys(("seq", "exchange", "ResponseStarted.status"), _integer),
-    **dict.fromkeys(("method", "url", "http_version", "message"), _text),
-    **dict.fromkeys(("body", "raw"), _bytes),
-    "at_ms": _number,
-    "connect_ms": _optional(_number),
-    "PushReceived.status": _optional(_integer),
-    "headers": _headers,
-    "endpoint": _endpoint,
-    "purpose": _enum(Purpose),
-    "channel": _enum(Channel),
-    "verdict": _enum(PushVerdict),
-    "kind": _enum(FailureKind),
+# How a field is read, by its type.
+_READERS: Mapping[object, Callable[[Json, str], object]] = {
+    int: _integer,
+    int | None: _optional(_integer),
+    float: _number,
+    float | None: _optional(_number),
+    str: _text,
+    bytes: _bytes,
+    Headers: _headers,
+    Endpoint | None: _endpoint,
+    **{kind: _enum(kind) for kind in (Purpose, Channel, PushVerdict, FailureKind)},
 }
 _DECODERS: Mapping[
     str, tuple[Callable[..., Entry], Mapping[str, Callable[[Json, str], object]]]
 ] = {
     kind.__name__: (
         kind,
-        {
-            field.name: _READERS.get(f"{kind.__name__}.{field.name}") or _READERS[field.name]
-            for field in dataclasses.fields(kind)
-        },
+        {field.name: _READERS[field.type] for field in dataclasses.fields(kind)},
     )
     for kind in get_args(Entry)
 }
@@ -217,10 +211,10 @@ class SavedSession:
 
     @property
     def damage(self) -> str:
-        """What could not be read, to be told once; "" for a file that is whole."""
-        told = [f"line {number} is unreadable" for number in self.unreadable]
-        told += [f"its last {self.torn_bytes} bytes are torn"] if self.torn_bytes else []
-        return f"{self.path.name}: {', '.join(told)}; the rest is shown" if told else ""
+        """What could not be read; "" for a file that is whole."""
+        found = [f"line {number} is unreadable" for number in self.unreadable]
+        found += [f"its last {self.torn_bytes} bytes are torn"] if self.torn_bytes else []
+        return f"{self.path.name}: {', '.join(found)}; the rest is shown" if found else ""
 
 
 def encode_header(header: SessionHeader) -> str:
@@ -281,7 +275,7 @@ def read_session(path: Path) -> SavedSession:
 
 
 def cut_off(entries: Iterable[Entry]) -> Iterator[Failed]:
-    """The end of each exchange that has none because whoever recorded it was killed."""
+    """An end for each exchange without one: the process that recorded it was killed."""
     last: Entry | None = None
     running: dict[int, None] = {}
     for last in entries:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from inspector.core.entries import Entry, Failed, Log, PushReceived, ResponseEnded
 from inspector.core.redaction import Redactor
@@ -41,19 +42,19 @@ class SessionWriter:
     """Takes entries and writes whole lines: at the end of each exchange, and soon otherwise.
 
     Without a `file` one is opened with the first entry. Where the disk refuses, `problem` says
-    why, `tell` is called with it once, and nothing more is written.
+    why, `warn` is called with it once, and nothing more is written.
     """
 
     def __init__(
         self,
         open_file: Callable[[], int],
         first_lines: Iterable[str],
-        tell: Callable[[str], None],
+        warn: Callable[[str], None],
         file: int | None = None,
     ) -> None:
         self.problem = ""
         self._open_file = open_file
-        self._tell = tell
+        self._warn = warn
         self._lines = list(first_lines)
         self._file = file
         self._timer: asyncio.TimerHandle | None = None
@@ -101,7 +102,7 @@ class SessionWriter:
         where = f"{error.filename}: " if error.filename else ""
         self.problem = f"this session is not saved: {where}{error.strerror}"
         self._lines.clear()
-        self._tell(self.problem)
+        self._warn(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +126,31 @@ def record(
     id: str,
     now: datetime,
     clock: Callable[[], float],
-    tell: Callable[[str], None],
+    warn: Callable[[str], None],
 ) -> Recording:
     """Begin a session on `target` that saves itself below `folder`; old ones make room for it.
 
-    Its file and folder are made with the first entry. `tell` is called at most once: with the
+    Its file and folder are made with the first entry. `warn` is called at most once: with the
     reason why the session is not saved after all.
     """
     prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
     header = SessionHeader(id, Redactor().url(target), now, _product())
     path = folder / file_name(header)
-    writer = SessionWriter(partial(_create, path), (encode_header(header),), tell)
+    writer = SessionWriter(partial(_create, path), (encode_header(header),), warn)
     log = Log(clock)
     log.subscribe(writer.take)
     return Recording(log, now, writer, path)
 
 
 def record_again(
-    saved: SavedSession, *, now: datetime, clock: Callable[[], float], tell: Callable[[str], None]
+    saved: SavedSession, *, now: datetime, clock: Callable[[], float], warn: Callable[[str], None]
 ) -> Recording:
-    """Go on with `saved`: its log holds what was recorded, and its file takes what comes.
+    """Go on with `saved`: its log has what was recorded, and its file gets what follows.
 
     Raises:
         UsageError: the session is open in another a2a-inspect.
     """
-    writer = append_writer(saved, tell)
+    writer = append_writer(saved, warn)
     log = replayed(saved, now=now, clock=clock)
     log.subscribe(writer.take)
     return Recording(log, saved.header.started, writer, saved.path)
@@ -322,7 +323,7 @@ def _product() -> str:
     return version("a2a-inspect")
 
 
-def append_writer(saved: SavedSession, tell: Callable[[str], None]) -> SessionWriter:
+def append_writer(saved: SavedSession, warn: Callable[[str], None]) -> SessionWriter:
     """A writer that goes on with `saved`; the torn end of the file is cut off first.
 
     Raises:
@@ -334,7 +335,7 @@ def append_writer(saved: SavedSession, tell: Callable[[str], None]) -> SessionWr
         file = open_file()
     except OSError:
         # it can be looked at all the same; the first entry reports that it cannot be written
-        return SessionWriter(open_file, endings, tell)
+        return SessionWriter(open_file, endings, warn)
     if not lock(file):
         os.close(file)
         raise UsageError(
@@ -343,7 +344,7 @@ def append_writer(saved: SavedSession, tell: Callable[[str], None]) -> SessionWr
         )
     if saved.torn_bytes:
         os.ftruncate(file, os.fstat(file).st_size - saved.torn_bytes)
-    return SessionWriter(open_file, endings, tell, file)
+    return SessionWriter(open_file, endings, warn, file)
 
 
 def lock(file: int) -> bool:
@@ -362,6 +363,15 @@ def lock(file: int) -> bool:
 def make_private_folder(folder: Path) -> None:
     folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     folder.chmod(PRIVATE_FOLDER)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a private file whole or not at all: another process may read it now."""
+    make_private_folder(path.parent)
+    # created 0600, as every temporary file is
+    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    os.replace(file.name, path)
 
 
 def _create(path: Path) -> int:

@@ -19,12 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TypeAlias, TypeVar
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.saved.recording import read_header
-from inspector.core.saved.session_store import make_private_folder, session_paths
+from inspector.core.saved.session_store import make_private_folder, replace_file, session_paths
 from inspector.errors import UsageError
 from inspector.folders import config_folder
 from inspector.wire.dialect import Part
@@ -157,7 +156,7 @@ def change_targets(path: Path, change: Callable[[Targets], Targets]) -> Targets:
 
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """Wait until nobody else has `folder`; where folders cannot be locked, do not."""
+    """Hold the lock on `folder`; on Windows, which cannot lock folders, hold nothing."""
     if sys.platform == "win32":
         yield
         return
@@ -185,12 +184,7 @@ def write_targets(path: Path, targets: Targets) -> None:
         "snippets": targets.all_snippets,
     }
     try:
-        make_private_folder(path.parent)
-        # created 0600, as every temporary file is
-        with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            json.dump(content, file, indent=2, default=dict)
-            file.write("\n")
-        os.replace(file.name, path)
+        replace_file(path, f"{json.dumps(content, indent=2, default=dict)}\n".encode())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
 
@@ -244,7 +238,7 @@ _PUBLIC = re.compile(r"(x-)?a2a-(context-id|version|extensions)", re.IGNORECASE)
 
 
 def encode_turn(turn: Turn) -> Json:
-    """Return what `decode_turn` makes `turn` of again, but for what is left out."""
+    """Return `turn` as `decode_turn` reads it; ids and secret headers are left out."""
     if turn.raw is not None:
         # JSON has no bytes: a body that is not UTF-8 is kept as near as it can be
         return {"raw": turn.raw.decode(errors="replace"), "follow": turn.follow.value}
@@ -261,7 +255,7 @@ def encode_turn(turn: Turn) -> Json:
         "parts": [DEFAULT.write_part(part) for part in turn.parts],
         "headers": headers,
         "accepted_output_modes": list(turn.accepted_output_modes),
-        "also": [way.value for way in sorted(turn.also)],
+        "also": [channel.value for channel in sorted(turn.also)],
     }
     filled = {name: value for name, value in fields.items() if value}
     if turn.history_length is not None:
@@ -275,8 +269,8 @@ def decode_turn(kept: Json, follow: FollowMode = FollowMode.BLOCKING) -> Turn:
     """Return the turn in `kept`, whatever it holds; `follow` serves where it does not say how."""
     if isinstance(kept, str):
         return Turn(kept, follow=follow)
-    told = text_at(kept, "follow")
-    follow = FollowMode(told) if told in {mode.value for mode in FollowMode} else follow
+    mode = text_at(kept, "follow")
+    follow = FollowMode(mode) if mode in {one.value for one in FollowMode} else follow
     if (raw := text_at(kept, "raw")) is not None:
         return Turn("", follow=follow, raw=raw.encode(errors="replace"))
     shapes = tuple(shape for shape in SlotShape if shape.value in list_at(kept, "slot_shapes"))
@@ -290,7 +284,7 @@ def decode_turn(kept: Json, follow: FollowMode = FollowMode.BLOCKING) -> Turn:
         history_length=history if isinstance(history, int) else None,
         accepted_output_modes=_texts(list_at(kept, "accepted_output_modes")),
         follow=follow,
-        also=frozenset(way for way in Also if way.value in list_at(kept, "also")),
+        also=frozenset(one for one in Also if one.value in list_at(kept, "also")),
         headers=tuple(_header(pair) for pair in list_at(kept, "headers")),
     )
 

@@ -43,7 +43,7 @@ def begin(tmp_path: Path) -> Begin:
             id=id,
             now=now,
             clock=lambda: 0.0,
-            tell=pytest.fail,
+            warn=pytest.fail,
         )
 
     return begin_one

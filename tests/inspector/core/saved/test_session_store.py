@@ -206,7 +206,7 @@ async def test_disk_that_refuses_is_told_once(exchange: Exchange, tmp_path: Path
     (tmp_path / "sessions").write_text("no folder")
     told: list[str] = []
     folder = tmp_path / "sessions"
-    begun = record(folder, "t", id="1", now=STARTED, clock=lambda: 0.0, tell=told.append)
+    begun = record(folder, "t", id="1", now=STARTED, clock=lambda: 0.0, warn=told.append)
     exchange(begun.log, 1)
     exchange(begun.log, 2)
     begun.close()
@@ -240,7 +240,7 @@ async def test_session_goes_on_where_it_was_cut_off(
         file.write(b'{"entry": "Frame')
     saved = read_session(path)
     now = STARTED + timedelta(seconds=90)
-    again = record_again(saved, now=now, clock=lambda: 0.0, tell=pytest.fail)
+    again = record_again(saved, now=now, clock=lambda: 0.0, warn=pytest.fail)
     exchange(again.log, again.log.last_exchange + 1)
     again.close()
     entries = read_session(path).entries
@@ -255,7 +255,7 @@ async def test_time_never_runs_backwards(recording: Recording, only_path: OnlyPa
     recording.close()
     now = STARTED - timedelta(days=1)
     saved = read_session(only_path())
-    again = record_again(saved, now=now, clock=lambda: 0.0, tell=pytest.fail)
+    again = record_again(saved, now=now, clock=lambda: 0.0, warn=pytest.fail)
     assert again.log.now_ms == saved.entries[-1].at_ms
     again.close()
 
