@@ -56,7 +56,7 @@ def _run_app(options: AppOptions) -> int:
 
 
 def _with_mock(connection: Connection, options: AppOptions) -> Connection:
-    """The folder whose saves replay the conversation, and what lets in to a mock elsewhere.
+    """`connection` with the folder whose saves replay the conversation, and a mock's admin token.
 
     Raises:
         UsageError: there is no such folder, or the variable is not set.

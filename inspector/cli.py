@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lam
     except* KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     except* BrokenPipeError:
-        # whoever closed the pipe has seen what it wanted
+        # the reader closed the pipe because it has seen enough
         status = EXIT_OK
     return status
 

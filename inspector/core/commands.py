@@ -21,7 +21,7 @@ class SlotShape(StrEnum):
 
 
 class FollowMode(StrEnum):
-    """How a turn is sent, which is the first way to learn of its task's progress."""
+    """How a turn is sent, which is the first channel of its task's progress."""
 
     BLOCKING = "blocking"
     STREAM = "stream"
@@ -29,7 +29,7 @@ class FollowMode(StrEnum):
 
 
 class Also(StrEnum):
-    """A further way to follow the task of a turn (inspector.md COMP-3); several go at once."""
+    """A further channel of a task's progress (inspector.md COMP-3); several go at once."""
 
     SUBSCRIBE = "subscribe"
     POLL = "poll"

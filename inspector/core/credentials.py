@@ -27,7 +27,7 @@ def parse_header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
     """
     name, colon, value = (part.strip() for part in text.partition(":"))
     if not colon or not _TOKEN.fullmatch(name):
-        # the text may hold a secret: only its length is told
+        # the text may hold a secret: only its length is shown
         raise UsageError(
             f"--header: {len(text)} characters that are not 'Name: value'",
             "write it as --header 'Authorization: Bearer ${TOKEN}'",

@@ -1,4 +1,4 @@
-"""The one decoder of what passed the wire: each exchange is read in the dialect it was made in."""
+"""The one decoder of what passed the wire: it reads each exchange in the dialect it was made in."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from inspector.wire.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """How the replies of an exchange are to be read: the dialect, and what was asked in it."""
+class ReplyReader:
+    """Reads the replies of an exchange, in its dialect and as answers to what was asked."""
 
     dialect: Dialect = DEFAULT
     operation: Operation | None = None
@@ -21,8 +21,8 @@ class Spoken:
         return self.dialect.read(frame.raw, self.operation, is_event=is_event)
 
 
-# that of an exchange whose request nobody has seen
-UNKNOWN = Spoken()
+# of an exchange whose request is not in the log
+UNKNOWN = ReplyReader()
 
 
 def read_sent(request: RequestSent) -> Request:
@@ -30,22 +30,22 @@ def read_sent(request: RequestSent) -> Request:
     return dialect_of(request.endpoint).read_request(request.body)
 
 
-def spoken_in(request: RequestSent) -> Spoken:
-    """How the replies to `request` are to be read."""
-    return Spoken(dialect_of(request.endpoint), read_sent(request).operation)
+def reader_of(request: RequestSent) -> ReplyReader:
+    """The reader of the replies to `request`."""
+    return ReplyReader(dialect_of(request.endpoint), read_sent(request).operation)
 
 
 def read_push(push: PushReceived) -> Notification:
-    """What the notification `push` tells."""
+    """The notification in `push`."""
     return dialect_of(push.endpoint).read_notification(push.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An entry that tells of a task, and how it is read."""
+    """An entry that reports on a task, and how it is read."""
 
     entry: FrameReceived | PushReceived
-    spoken: Spoken = UNKNOWN
+    reader: ReplyReader = UNKNOWN
 
     @property
     def seq(self) -> int:
@@ -64,38 +64,38 @@ class Source:
         """The reply that it is; None for a notification, and for an event without data."""
         if isinstance(self.entry, PushReceived):
             return None
-        reply = self.spoken.decode(self.entry)
+        reply = self.reader.decode(self.entry)
         return None if reply.is_silent else reply
 
     @property
     def result(self) -> Result | None:
-        """What it tells, read from its bytes again; None where it tells nothing."""
+        """What it reports, read from its bytes again; None where it reports nothing."""
         if isinstance(self.entry, PushReceived):
             return read_push(self.entry).result
-        return self.spoken.decode(self.entry).result
+        return self.reader.decode(self.entry).result
 
     @property
     def as_received(self) -> Json:
         """The result as the agent wrote it."""
         if isinstance(self.entry, PushReceived):
             return read_push(self.entry).value
-        return self.spoken.decode(self.entry).payload
+        return self.reader.decode(self.entry).payload
 
 
 class Decoder:
-    """Knows how the exchanges are read whose requests it has seen."""
+    """Finds the readers of replies from the requests that it has taken."""
 
     def __init__(self) -> None:
-        self._spoken: dict[int, Spoken] = {}
+        self._readers: dict[int, ReplyReader] = {}
 
     def take(self, entry: Entry) -> Source | None:
-        """What `entry` may tell of a task; None for a request and whatever tells nothing."""
+        """What `entry` may report on a task; None for a request and whatever reports nothing."""
         match entry:
             case RequestSent():
-                self._spoken[entry.exchange] = spoken_in(entry)
+                self._readers[entry.exchange] = reader_of(entry)
                 return None
             case FrameReceived():
-                return Source(entry, self._spoken.get(entry.exchange, UNKNOWN))
+                return Source(entry, self._readers.get(entry.exchange, UNKNOWN))
             case PushReceived():
                 return Source(entry)
             case _:

@@ -14,7 +14,7 @@ from inspector.wire.dialect import Endpoint
 
 
 class Channel(StrEnum):
-    """The way by which an update of a task came."""
+    """The channel by which an update of a task came."""
 
     RESPONSE = "response"
     SSE = "sse"
@@ -53,7 +53,7 @@ class PushVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestSent:
-    """`endpoint` is the agent's; None for a request that is none of its protocol's."""
+    """`endpoint` is the agent's; None for a request outside its protocol."""
 
     seq: int
     at_ms: float
@@ -99,7 +99,7 @@ class ResponseEnded:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The exchange broke off; what had come before it is in the log."""
+    """The exchange broke off; what came before is in the log."""
 
     seq: int
     at_ms: float
@@ -112,7 +112,7 @@ class Failed:
 class PushReceived:
     """A request to the push receiver, an exchange of its own that the agent began.
 
-    `status` is what the receiver answered; None where it was told to drop the connection.
+    `status` is what the receiver answered; None where it dropped the connection.
     """
 
     seq: int
@@ -167,7 +167,7 @@ class Log:
         return self._entries
 
     def append(self, make: Callable[[int, float], EntryT]) -> EntryT:
-        """Append what `make` returns for the next seq and the time, and tell the subscribers."""
+        """Append what `make` returns for the next seq and the time; subscribers get it too."""
         at_ms = self.now_ms
         self._last_seq += 1
         entry = make(self._last_seq, at_ms)

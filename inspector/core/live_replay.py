@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from inspector.core.commands import CancelTask, FollowMode, SendTurn, Turn
-from inspector.core.decoding import Decoder, read_sent, spoken_in
+from inspector.core.decoding import Decoder, read_sent, reader_of
 from inspector.core.entries import Entry, FrameReceived, Headers, Purpose, RequestSent
 from inspector.core.requests import read_sent_turn
 from inspector.core.session import Session
@@ -149,11 +149,11 @@ def conversation(entries: Iterable[Entry]) -> tuple[RecordedTurn, ...]:
                 said[entry.exchange] = _take_reply(said[entry.exchange], entry)
             case _:
                 pass
-    heard = [one for one in said.values() if one.has_result and not _is_replayed(one.context_id)]
-    turns = [one for one in heard if one.request.purpose in _TURNS]
+    answered = [one for one in said.values() if one.has_result and not _is_replayed(one.context_id)]
+    turns = [one for one in answered if one.request.purpose in _TURNS]
     if not turns:
         return ()
-    return tuple(one for one in heard if one.context_id == turns[-1].context_id)
+    return tuple(one for one in answered if one.context_id == turns[-1].context_id)
 
 
 def again(said: RecordedTurn, names: Names, message_id: str, request_id: str) -> tuple[Turn, Names]:
@@ -190,7 +190,7 @@ def _read_request(request: RequestSent) -> RecordedTurn:
 
 
 def _take_reply(said: RecordedTurn, frame: FrameReceived) -> RecordedTurn:
-    if said.has_result or (result := spoken_in(said.request).decode(frame).result) is None:
+    if said.has_result or (result := reader_of(said.request).decode(frame).result) is None:
         return said
     return replace(
         said,

@@ -101,7 +101,7 @@ class MockClient:
         return is_loopback(endpoint.url) or bool(self._token and endpoint.is_trusted)
 
     async def _greet(self) -> bool:
-        """Learn what there is to know at the start; False if the agent is not a mock."""
+        """Ask for the model and the faults; False if the agent is not a mock."""
         answer = await self._ask("GET", mock_admin.MODEL)
         is_mock = answer.status == HTTPStatus.OK and mock_admin.read_model(answer.value) is not None
         self.is_connected = is_mock

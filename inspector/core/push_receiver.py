@@ -64,7 +64,7 @@ class Injection:
     is_dropping: bool = False
 
     def answer(self) -> Answer:
-        """What a verified notification is answered; a redirect leads to another path here."""
+        """The answer to a verified notification; a redirect goes to another path here."""
         if self.is_hanging or self.is_dropping:
             return Answer(None, delay_seconds=self.delay_seconds, is_hanging=self.is_hanging)
         status = self.status or HTTPStatus.OK
@@ -99,7 +99,7 @@ class ReceiverOptions:
 
     @property
     def takes_addresses(self) -> bool:
-        """All interfaces are listened to, whose addresses nobody has listed."""
+        """It listens to all interfaces, whose addresses are not listed."""
         return self.interface in UNSPECIFIED
 
     def url(self, port: int) -> str:
@@ -274,7 +274,7 @@ class Receiver:
         return answer
 
     def _refuse(self, push: Outgoing, verdict: PushVerdict, status: int, reason: str) -> Answer:
-        """Log the start of it: notifications that nobody asked for must not fill the log."""
+        """Log the start of it: unwanted notifications must not fill the log."""
         if self._unverified.take():
             cut = replace(push, body=push.body[:MAX_LOGGED_BYTES])
             self._exchanger.receive(cut, verdict, status)
@@ -283,7 +283,7 @@ class Receiver:
     def _accept(
         self, push: Outgoing, registration: Registration | None, status: int | None
     ) -> None:
-        """Log the notification and pass it to whoever waits for it."""
+        """Log the notification and pass it to the turn that waits for it."""
         entry = self._exchanger.receive(push, PushVerdict.ACCEPTED, status)
         self._kept.keep(entry.exchange, push)
         if registration is not None:

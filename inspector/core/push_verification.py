@@ -1,4 +1,4 @@
-"""Which notifications are expected: a secret token for each turn, and the task it turned out to be.
+"""Which notifications are expected: each turn has a secret token, which stands for its task.
 
 The verification of a notification is here; nothing of it depends on when or how it came.
 """
@@ -135,8 +135,8 @@ class PushVerifier:
         return problem
 
 
-# How many seconds ago each may lie, with half a minute for clocks that differ; a notification
-# that was signed longer ago is sent again by somebody who saw it.
+# How many seconds old each may be, with half a minute for clocks that differ; a notification
+# that was signed longer ago was captured and sent again.
 _AGES = {"iat": (-30.0, 300.0), "nbf": (-30.0, inf), "exp": (-inf, 30.0)}
 REFRESH_SECONDS = 60.0
 WELL_KNOWN_KEYS = "/.well-known/jwks.json"
@@ -158,7 +158,7 @@ class Signatures:
         self._fetched: float | None = None
 
     async def problem_of(self, token: str, body: bytes) -> str | None:
-        """Why `token` does not sign `body`, "" where it does; None where no keys can be had."""
+        """Why `token` does not sign `body`, "" where it does; None where no keys are available."""
         import jwt
 
         try:

@@ -21,7 +21,7 @@ SECRET_HEADERS = frozenset(
     }
 )
 
-# A shorter value would mask innocent text: `--header 'X-Debug: 1'` must not blot out every 1.
+# A shorter value would mask ordinary text: `--header 'X-Debug: 1'` must not mask every 1.
 MIN_SECRET_LENGTH = 6
 
 
@@ -47,7 +47,7 @@ class Redactor:
         self.learn(*(value for _, value in headers))
 
     def headers(self, headers: Headers) -> Headers:
-        """`headers` masked; of a JWT it is told how long it is valid."""
+        """`headers` masked; for a JWT with how long it is valid."""
         now = self._now()
         return tuple(
             (name, mask_header(value, now) if name.lower() in self._names else self.text(value))

@@ -65,7 +65,7 @@ def read_to_end(stream: BinaryIO, where: str, most_bytes: int = MOST_BYTES) -> b
 
 
 def read_part(source: str, dialect: Dialect = DEFAULT) -> Part:
-    """The part in `source`: JSON text, a JSON file that holds a part, or any file as a part.
+    """The part in `source`: JSON text, a JSON file with a part in it, or any file as a part.
 
     JSON is in the words of `dialect`, and goes out as it is.
 
@@ -188,7 +188,7 @@ _OPERATIONS = {
 
 
 def request_of(command: GetTask | CancelTask | Resubscribe, request_id: str) -> AgentRequest:
-    """The request about a task; its context leads to the replica that holds it."""
+    """The request about a task; its context routes it to the replica that has it."""
     history_length = command.history_length if isinstance(command, GetTask) else None
     ask = Ask(task_id=command.task_id, history_length=history_length)
     operation = _OPERATIONS[type(command)]
@@ -203,7 +203,7 @@ def request_of_turn(
     message_id: str,
     callback: Callback | None = None,
 ) -> AgentRequest:
-    """The request that sends `turn`; a raw one is what its body asks for, if that is known."""
+    """The request that sends `turn`; a raw body says what it asks for, where that is known."""
     operation = operation_of(turn)
     if turn.raw is not None:
         asked = dialect.read_request(turn.raw).operation
@@ -213,9 +213,9 @@ def request_of_turn(
 
 
 def routing(context_id: str | None) -> Headers:
-    """What leads a call without a contextId in its body to the replica that holds the context.
+    """The header that routes a call without a contextId to the replica that has the context.
 
-    An agent may give contexts ids that no header can hold; such a call finds its own way.
+    An agent may give contexts ids that no header can hold; such a call goes without.
     """
     if not context_id or not is_header_value(context_id):
         return ()

@@ -152,7 +152,7 @@ def _skill_lines(ink: Ink, skills: list[SkillRow]) -> Iterator[str]:
 
 
 def _repair_lines(ink: Ink, ids: list[str]) -> Iterator[str]:
-    """Rasa's conversation-repair patterns, which nobody calls by name: their ids are enough."""
+    """Rasa's conversation-repair patterns, which users never name: their ids are enough."""
     if not ids:
         return
     yield from ("", f"{ink('conversation repair', BOLD)} {ink(str(len(ids)), DIM)}")

@@ -1,4 +1,4 @@
-"""Runs a command on a task and prints what comes of it, by however many channels it is followed."""
+"""Runs a command and prints its outcome, by however many channels its task is followed."""
 
 import sys
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ class Followed:
 async def follow(
     inspection: Inspection, command: Command, options: FollowOptions, *, is_json: bool
 ) -> Followed:
-    """Run `command` and print what comes of it.
+    """Run `command` and print its outcome.
 
     Raises:
         InspectorError: no answer, a refusal, or a task that did not come to rest while polled;
@@ -79,7 +79,7 @@ async def follow(
 
 
 def print_answer(inspection: Inspection, exchange: Exchange, *, is_json: bool) -> None:
-    """Print what an exchange that is over has brought."""
+    """Print the outcome of an exchange that is over."""
     reply = exchange.last_reply
     turn = inspection.turn(exchange)
     if is_json:

@@ -55,7 +55,7 @@ class Inspection:
         return next((one for one in turns if one.exchange == exchange.id), None)
 
     async def connect(self) -> None:
-        """Fetch the card; without one that leads to an agent there is nothing to talk to.
+        """Fetch the card and find the agent's endpoint in it.
 
         Raises:
             InspectorError: what went wrong, with its exit status.
@@ -128,7 +128,7 @@ async def inspect(target: str, connection: Connection) -> AsyncGenerator[Inspect
 
 
 def withheld(card_url: str, url: str) -> UsageError:
-    """Credentials are given, and the card leads to where nobody said that they may go."""
+    """The error for credentials where the card points to an origin that is not allowed."""
     place = plain_line(root(url).rstrip("/"))
     return UsageError(
         f"the card at {plain_line(card_url)} points to {plain_line(url)}: "
@@ -138,7 +138,7 @@ def withheld(card_url: str, url: str) -> UsageError:
 
 
 def raise_problem(problem: Problem | None) -> None:
-    """Raise `problem` as the error with its exit status; do nothing where there is none."""
+    """Raise `problem`, if there is one, as the error with its exit status."""
     if problem is not None:
         raise error_of(problem)
 
@@ -150,7 +150,7 @@ def error_of(problem: Problem) -> InspectorError:
 
 
 def can_ask() -> bool:
-    """Say whether somebody is there to answer."""
+    """Say whether there is a terminal to ask at."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

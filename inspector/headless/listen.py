@@ -113,7 +113,7 @@ async def _receiver(options: ListenOptions, exchanger: Exchanger) -> AsyncGenera
 
 
 class _Printer:
-    """Prints each notification as it comes, and on stderr what became of those forwarded."""
+    """Prints each notification as it comes, and on stderr the outcome of those forwarded."""
 
     def __init__(self, *, is_json: bool) -> None:
         self._is_json = is_json
@@ -144,7 +144,7 @@ def _push_json(pushed: Pushed) -> dict[str, Json]:
 
 
 def _findings_of(pushed: Pushed) -> tuple[Finding, ...]:
-    """What deserves a word where no turn is at hand to compare with.
+    """The findings to print where there is no turn to compare with.
 
     The body of a request that was refused was not read, so nothing can be said of it.
     """
@@ -174,7 +174,7 @@ def _answered(status: int | None) -> str:
 
 
 def _forward_line(read: Read) -> str:
-    """What became of a notification that was forwarded; nothing for other exchanges."""
+    """The outcome of a forwarded notification; nothing for other exchanges."""
     match read:
         case Began(entry, call) if call.purpose is Purpose.FORWARD:
             return f"forwarded: HTTP {entry.status}"

@@ -57,7 +57,7 @@ def _update_text(ink: Ink, update: Update) -> str:
 def answer_lines(
     ink: Ink, exchange: Exchange, said: Sequence[ChatMessage], turn: TurnData | None
 ) -> Iterator[str]:
-    """What the agent said, offered and told, and where to go on."""
+    """What the agent said and offered, its data, and where to go on."""
     if not said and not exchange.is_stream and exchange.progress.state:
         yield ink.state(exchange.progress.state)
     for one in said:
@@ -93,14 +93,14 @@ def data_lines(ink: Ink, turn: TurnData, slots: Sequence[SlotRow]) -> Iterator[s
     for name, value in turn.persisted_slots.items():
         kept = f"{plain_line(name):<{NAME_WIDTH}} {value_text(value)}"
         yield f"    {ink('=', BOLD)} {kept}  {ink('persisted', DIM)}"
-    told = (("reason", turn.reason), ("error", turn.error_type))
-    for name, text in told:
+    reasons = (("reason", turn.reason), ("error", turn.error_type))
+    for name, text in reasons:
         if text:
             yield f"    {name} {ink(plain_line(text), YELLOW)}"
     if turn.error_info:
         yield f"    info {value_text(turn.error_info)}"
     for artifact in turn.artifacts:
-        yield artifact_line_json(ink, artifact)
+        yield artifact_line(ink, artifact)
 
 
 def slot_line(ink: Ink, row: SlotRow) -> str:
@@ -115,7 +115,7 @@ def slot_line(ink: Ink, row: SlotRow) -> str:
     return f"{ink(sign, style)} {plain_line(row.name):<{NAME_WIDTH}} {value}{seeded}"
 
 
-def artifact_line_json(ink: Ink, artifact: ArtifactRow) -> str:
+def artifact_line(ink: Ink, artifact: ArtifactRow) -> str:
     name = plain_line(artifact.name or artifact.artifact_id)
     pieces = ink(f"  in {artifact.chunks} pieces", DIM) if artifact.chunks > 1 else ""
     return f"  ▤ {ink(name, BOLD)}  {plain_line(artifact.text, TEXT_WIDTH)}{pieces}"
@@ -145,7 +145,7 @@ def answer_json(
     reply = exchange.last_reply
     asked = exchange.request
     message = read_sent(asked).ask.message if isinstance(asked, RequestSent) else None
-    dialect = exchange.spoken.dialect
+    dialect = exchange.reader.dialect
     error = _error_json(reply)
     answer: dict[str, Json] = {
         "contextId": exchange.progress.context_id,
@@ -200,13 +200,13 @@ def finding_json(finding: Finding) -> dict[str, Json]:
 
 
 def state_of(exchange: Exchange) -> str | None:
-    """The last state that the exchange told, in the wire's spelling."""
+    """The last state of the exchange, in the wire's spelling."""
     spellings = (result.spelling for result in _results(exchange))
     return next((spelling for spelling in spellings if spelling is not None), None)
 
 
 def _results(exchange: Exchange) -> Iterator[Result]:
-    """What the exchange told, the last first."""
+    """The results of the exchange, the last first."""
     for frame in reversed(exchange.frames):
         reply = exchange.read(frame)
         if reply is not None and reply.result is not None:

@@ -1,4 +1,4 @@
-"""`a2a-inspect send`: one message to an agent, and what comes of it."""
+"""`a2a-inspect send`: sends one message to an agent and prints the outcome."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def _expected_state(spelling: str | None) -> str | None:
 
 
 async def _send_twice(inspection: Inspection, turn: Turn, options: SendOptions) -> int:
-    """Print what came of both, and return 0 where one was answered and the other met a 409.
+    """Print both outcomes, and return 0 where one was answered and the other met a 409.
 
     An agent refuses one of two equal messages (TURN-5). Without a context each of the two would
     begin its own, so one is made for them.

@@ -62,7 +62,7 @@ def _list(options: SessionsOptions) -> int:
 
 
 def _summaries() -> list[SessionSummary]:
-    """Every session that can be read, newest first; what cannot is reported on stderr."""
+    """Every session that can be read, newest first; the others are reported on stderr."""
     summaries: list[SessionSummary] = []
     for path in session_paths(sessions_folder()):
         try:

@@ -29,7 +29,7 @@ from inspector.views.text import plain_line
 from inspector.wire.json_values import Json
 
 _VARIABLES = ("token_env", "api_key_env", "jwt_secret_env")
-# One way to prove who one is: a flag for one sets aside all that is saved of another.
+# Ways to authenticate: a flag for one sets aside all that is saved of another.
 _CREDENTIALS = frozenset(
     {
         *("token_env", "api_key_env", "header_name", "header_format"),

@@ -39,7 +39,7 @@ def print_bytes(content: bytes) -> None:
 
 
 def print_aside(*lines: str) -> None:
-    """Print to stderr; if that fails, nobody can be told."""
+    """Print to stderr; if that fails, nothing more can be done."""
     try:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         sys.stderr.flush()

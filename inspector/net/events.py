@@ -1,4 +1,4 @@
-"""What a transport tells while one exchange runs: bytes and times, no meaning."""
+"""The events of one exchange from a transport: bytes and times, no meaning."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -108,6 +108,6 @@ def forwarded_headers(headers: Headers, pseudonym: str) -> Headers:
 
 
 def has_passed(headers: Headers, pseudonym: str) -> bool:
-    """The request has been handed on under `pseudonym` before: it goes in a circle."""
+    """Say whether the request was forwarded under `pseudonym` before, and so goes in a circle."""
     vias = (value for key, value in headers if key.lower() == "via")
     return any(pseudonym in via.replace(",", " ").split() for via in vias)

@@ -37,7 +37,7 @@ class HttpTransport:
             verify=tls_context(connection),
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
             follow_redirects=False,
-            # the log holds the bytes as sent, so nothing may come compressed
+            # the log has the bytes as sent, so nothing may come compressed
             headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
         )
 

@@ -194,12 +194,12 @@ class SaveProblems(Widget):
 
 def _problem_line(problem: ProjectProblem) -> Content:
     where = safe_line(problem.file) + (f":{problem.line}" if problem.line else "")
-    mend = f"; {safe_line(problem.mend)}" if problem.mend else ""
+    fix = f"; {safe_line(problem.fix)}" if problem.fix else ""
     return Content.assemble(
         ("✗ ", styles.BAD),
         (where, f"{styles.BAD} bold"),
         f"  {safe_line(problem.text)}",
-        (mend, styles.DIM),
+        (fix, styles.DIM),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TypeAlias, assert_never, overload
 
-from inspector.core.decoding import UNKNOWN, Source, Spoken
+from inspector.core.decoding import UNKNOWN, ReplyReader, Source
 from inspector.core.entries import (
     Failed,
     FrameReceived,
@@ -42,7 +42,7 @@ class Exchange:
     id: int
     request: OpeningRequest
     rpc_method: str | None
-    spoken: Spoken = UNKNOWN
+    reader: ReplyReader = UNKNOWN
     response: ResponseStarted | None = None
     frames: Series[FrameReceived] = field(default_factory=Series[FrameReceived])
     failure: Failed | None = None
@@ -98,7 +98,7 @@ class Exchange:
 
     def read(self, frame: FrameReceived) -> Reply | None:
         """The reply in one of the frames; None for an event without data."""
-        return Source(frame, self.spoken).reply
+        return Source(frame, self.reader).reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def begin(read: Asked | Pushed) -> Exchange:
         about = (call.task_id, call.context_id)
         method = call.request.method
         return Exchange(
-            entry.exchange, entry, method, call.spoken, progress=call.progress, about=about
+            entry.exchange, entry, method, call.reader, progress=call.progress, about=about
         )
     exchange = Exchange(entry.exchange, entry, None, first_byte_ms=0.0, total_ms=0.0)
     if (result := read.result) is not None:

@@ -81,7 +81,7 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
     if exchange.is_stream and exchange.progress.is_final:
         return None
-    dialect, operation = exchange.spoken.dialect, exchange.spoken.operation
+    dialect, operation = exchange.reader.dialect, exchange.reader.operation
     if found := dialect.wrong_answer(reply, operation):
         return _of_wrong_answer(exchange, reply, found)
     return _of_early_end(exchange) if exchange.is_stream else None
@@ -160,7 +160,7 @@ def _of_redirect(exchange: Exchange, status: int) -> Remedy:
 
 
 def _of_nonsense(exchange: Exchange, problem: str) -> Problem:
-    binding = exchange.spoken.dialect.binding
+    binding = exchange.reader.dialect.binding
     what = f"{exchange.request.url} answers, but not in {binding.label}: {problem}"
     remedy = Remedy(
         "the card's url leads to something that is not an A2A agent",
@@ -173,7 +173,7 @@ def _of_wrong_answer(exchange: Exchange, reply: Reply, found: str) -> Problem:
     """It is a reply, but what it holds does not answer what was asked."""
     what = f"{exchange.request.url} answers {exchange.rpc_method} with {found}"
     remedy = Remedy(
-        exchange.spoken.dialect.cause_of_wrong_answer(reply),
+        exchange.reader.dialect.cause_of_wrong_answer(reply),
         "--json shows the whole reply, a2a-inspect card TARGET --validate what it offers",
     )
     return _problem(exchange, ProblemKind.NOT_A2A, what, remedy, is_outstanding=False)
@@ -278,7 +278,7 @@ def _remedy_of_silence(exchange: Exchange) -> Remedy:
             "the server hangs, or something on the way swallows the request",
             f"a longer --timeout, or {_curl(exchange)} to see whether it answers at all",
         )
-    if exchange.spoken.operation is Operation.SEND:
+    if exchange.reader.operation is Operation.SEND:
         hint = "a longer --timeout, or --stream to see how far it comes"
     else:
         way = _way_to_the_task(exchange) or "the agent's log shows what it does"
@@ -292,7 +292,7 @@ def _way_to_the_task(exchange: Exchange) -> str:
     if exchange.purpose in ASIDE:
         return ""
     if task is None:
-        is_sent = exchange.spoken.operation is Operation.SEND
+        is_sent = exchange.reader.operation is Operation.SEND
         return "--stream or --no-blocking shows the task's id at once" if is_sent else ""
     if exchange.is_stream:
         return f"a2a-inspect tasks resubscribe TARGET {task} goes on, tasks get shows where it is"

@@ -149,7 +149,7 @@ def _hear(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Reading
     call = replace(call, has_frame=True)
     if call.purpose in ASIDE:
         return _with_call(readings, call), Heard(frame, call, None, None, (), True)
-    reply = call.spoken.decode(frame)
+    reply = call.reader.decode(frame)
     found = call.dialect.check(reply, call.request)
     if reply.is_silent:
         return _with_call(readings, call), Heard(frame, call, None, None, found, False)

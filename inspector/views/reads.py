@@ -7,7 +7,7 @@ bytes stay in the log's entries.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from inspector.core.decoding import Source, Spoken
+from inspector.core.decoding import ReplyReader, Source
 from inspector.core.entries import (
     ASIDE,
     Failed,
@@ -51,9 +51,9 @@ class Call:
     dialect: Dialect = DEFAULT
 
     @property
-    def spoken(self) -> Spoken:
+    def reader(self) -> ReplyReader:
         """How its replies are read."""
-        return Spoken(self.dialect, self.request.operation)
+        return ReplyReader(self.dialect, self.request.operation)
 
     @property
     def is_aside(self) -> bool:
@@ -108,7 +108,7 @@ class Heard:
     @property
     def source(self) -> Source:
         """Where its result can be read again."""
-        return Source(self.entry, self.call.spoken)
+        return Source(self.entry, self.call.reader)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from inspector.core.entries import (
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
 from inspector.views.text import short_digest
-from inspector.wire.dialect import TOLD, Dialect, Reply, Result, Sections, texts
+from inspector.wire.dialect import TASK_KINDS, Dialect, Reply, Result, Sections, texts
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import encode_json
@@ -323,6 +323,6 @@ def with_update(row: TaskRow, update: Update, sections: Sections) -> TaskRow:
 
 def _is_gap(before: Update | None, update: Update) -> bool:
     """Say whether the agent was silent for long though it was its turn."""
-    if before is None or update.delta_ms < GAP_MS or not {before.kind, update.kind} <= TOLD:
+    if before is None or update.delta_ms < GAP_MS or not {before.kind, update.kind} <= TASK_KINDS:
         return False
     return before.state is None or not is_resting(parse_state(before.state))

@@ -22,7 +22,7 @@ _CROSSED = frozenset({("http", 443), ("https", 80)})
 
 
 def check_placement(card: Json, source_url: str) -> tuple[Finding, ...]:
-    """What is odd about where the card lies and where its URLs point (inspector.md CARDV-2)."""
+    """What is odd about the place of the card and those of its URLs (inspector.md CARDV-2)."""
     sections = card_rules(card)
     found: list[Finding] = []
     if source_url.endswith(WELL_KNOWN_DEPRECATED):

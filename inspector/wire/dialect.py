@@ -213,8 +213,8 @@ class ResultKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-# the kinds that tell of a task
-TOLD = frozenset(
+# what reports on a task
+TASK_KINDS = frozenset(
     {ResultKind.TASK, ResultKind.MESSAGE, ResultKind.STATUS_UPDATE, ResultKind.ARTIFACT_UPDATE}
 )
 
@@ -232,7 +232,7 @@ class ArtifactChunk:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a reply or a notification tells of a task.
+    """What a reply or a notification reports on a task.
 
     `kind` is a ResultKind, or the wire's own word where it is none. `state` is one of
     `states.STATES`, or the wire's spelling where the dialect knows no such state; `spelling` is
@@ -307,7 +307,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Where a specification says what the checks of replies go by, as findings quote it."""
+    """The sections of a specification that findings about replies quote."""
 
     task: str
     status: str
@@ -322,7 +322,7 @@ class Sections:
 
 @dataclass(frozen=True, slots=True)
 class CardSections:
-    """Where a specification says what the rules of cards go by."""
+    """The sections of a specification that findings about cards quote."""
 
     card: str
     discovery: str
@@ -397,7 +397,7 @@ class Dialect(Protocol):
     def check_notification(self, notification: Notification) -> tuple[Finding, ...]: ...
 
     def read_part(self, raw: Json) -> Part | None:
-        """The part that `raw` is; None where it is none."""
+        """`raw` as a part; None where it is not one."""
         ...
 
     @property

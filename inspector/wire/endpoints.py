@@ -1,4 +1,4 @@
-"""Which dialects are spoken here, and where and in which of them an agent is called."""
+"""The dialects that are known, and the choice of the endpoint and dialect for an agent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ DIALECTS: dict[tuple[str, Binding], Dialect] = {
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One way to call the agent. `protocol` is the version, as far as the card tells it."""
+    """One way to call the agent. `protocol` is the version, as far as the card says."""
 
     url: str
     transport: str
@@ -28,7 +28,7 @@ class Interface:
 
 
 def dialect_of(endpoint: Endpoint | None) -> Dialect:
-    """The dialect that is spoken at `endpoint`; the default where that is not known here."""
+    """The dialect of `endpoint`; the default where it is unknown."""
     if endpoint is None:
         return DEFAULT
     return DIALECTS.get((endpoint.version, endpoint.binding), DEFAULT)
@@ -40,7 +40,7 @@ def is_newer(card: Json) -> bool:
 
 
 def card_rules(card: Json) -> CardSections:
-    """Where the specification of `card` says what the rules of cards go by."""
+    """The sections of the specification that `card` follows."""
     return v1_0.CARD_RULES if is_newer(card) else v0_3_types.CARD_RULES
 
 

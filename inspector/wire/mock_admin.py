@@ -57,7 +57,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """A fault that the mock can be told to make."""
+    """A fault that the mock can make."""
 
     name: str
     summary: str
@@ -72,7 +72,7 @@ class ProjectProblem:
     line: int | None
     code: str
     text: str
-    mend: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _read_problems(value: Json) -> Iterator[ProjectProblem]:
             line=_count(at(problem, "line")),
             code=text_at(problem, "code") or "",
             text=text_at(problem, "text") or "",
-            mend=text_at(problem, "mend") or "",
+            fix=text_at(problem, "mend") or "",
         )
 
 
@@ -191,7 +191,7 @@ def _count(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-# What they tell stands elsewhere in the trace, or in the conversation.
+# What they say stands elsewhere in the trace, or in the conversation.
 _SILENT = frozenset(
     {
         *("UserUttered", "Understood", "CommandDropped", "Listened"),

@@ -13,7 +13,7 @@ MOST_ARTIFACTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exchange has come; `state` is None until a known one was told.
+    """How far an exchange has come; `state` is None until a known one was reported.
 
     `is_continued`: the task began in an earlier exchange, so artifacts may go on from there.
     `artifacts` says of each whether its last chunk has come; `timestamp_ms` is the latest status'.
@@ -114,14 +114,14 @@ def _odd_chunk(text: str, sections: Sections) -> Finding:
 
 def _take_artifacts(progress: Progress, result: Result) -> Progress:
     # a task shows its artifacts as they are by now, and more chunks may follow
-    told = {
+    chunks = {
         one.artifact_id: one.is_last and result.kind != ResultKind.TASK for one in result.artifacts
     }
-    if told.items() <= progress.artifacts.items():
+    if chunks.items() <= progress.artifacts.items():
         return progress
     if len(progress.artifacts) >= MOST_ARTIFACTS:
         return replace(progress, artifacts={}, is_continued=True)
-    return replace(progress, artifacts={**progress.artifacts, **told})
+    return replace(progress, artifacts={**progress.artifacts, **chunks})
 
 
 def _error(section: str, path: str, text: str) -> Finding:

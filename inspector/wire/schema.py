@@ -26,7 +26,7 @@ Fields: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A union told apart by the literal in the field `tag`."""
+    """A union whose types differ in the literal of the field `tag`."""
 
     tag: str
     types: Mapping[str, str]
@@ -34,7 +34,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A union told apart by which of the keys of `types` the object has."""
+    """A union whose types differ in which of the keys of `types` the object has."""
 
     types: Mapping[str, str]
 
@@ -202,7 +202,7 @@ def _missing(section: str, path: str, name: str, type_: str) -> Finding:
 
 
 def type_name(value: Json) -> str:
-    """JSON's word for what `value` is; a text is shown itself, as far as it is short."""
+    """JSON's word for the type of `value`; a text is shown itself, cut short."""
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""Signatures of a card, checked with keys that somebody fetched (A2A 0.3 §5.5.6, A2A 1.0 §8.4).
+"""Signatures of a card, checked with fetched keys (A2A 0.3 §5.5.6, A2A 1.0 §8.4).
 
 Each is a JWS whose payload, the card itself without `signatures`, is left out (RFC 7515,
 appendix F) and is written canonically before it is signed.
@@ -157,7 +157,7 @@ def _check(
 
 
 def _find_keys(keys_url: str, source_url: str, key_sets: Mapping[str, Json]) -> tuple[Json, str]:
-    """The keys to check with; None and why there are none. A file given by the user goes first."""
+    """The keys to check with; or None and why. A file given by the user comes first."""
     for url, keys in key_sets.items():
         if url.startswith(FILE_SCHEME):
             return keys, ""
@@ -166,7 +166,7 @@ def _find_keys(keys_url: str, source_url: str, key_sets: Mapping[str, Json]) -> 
     if not is_same_origin(keys_url, source_url):
         return None, f"its keys are at another origin, {keys_url}: --jwks FILE"
     if keys_url not in key_sets:
-        return None, f"its keys cannot be had from {keys_url}: --jwks FILE"
+        return None, f"its keys are unavailable from {keys_url}: --jwks FILE"
     return key_sets[keys_url], ""
 
 

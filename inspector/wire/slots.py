@@ -1,4 +1,4 @@
-"""Seeded slots in a message: written and read, one way for each shape (server.md SLOT-1)."""
+"""Seeded slots in a message, written and read in each shape (server.md SLOT-1)."""
 
 import re
 from collections.abc import Mapping

@@ -41,7 +41,7 @@ def is_resting(state: str | None) -> bool:
 
 
 def is_legal(before: str | None, after: str) -> bool:
-    """Say whether a task in state `before` may be told to be in `after` next."""
+    """Say whether a task in state `before` may be reported in `after` next."""
     if before is None or before == after:
         return True
     return before not in TERMINAL and after not in _NEVER_AFTER_BEGIN

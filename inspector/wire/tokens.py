@@ -30,13 +30,13 @@ def expiry_of(token: str) -> float | None:
 
 
 def decode_part(part: str) -> Json:
-    """Return the JSON that one part of a token holds; None where it holds none."""
+    """Return the JSON in one part of a token; None where there is none."""
     raw = decode_base64url(part)
     return None if raw is None else parse_json(raw).value
 
 
 def decode_base64url(text: str) -> bytes | None:
-    """Return the bytes that `text` stands for, its padding left out; None where it is none."""
+    """Decode base64url without padding; None where `text` is not that."""
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (ValueError, binascii.Error):
@@ -48,7 +48,7 @@ _EXPIRED = f"{MASK} (JWT, expired "
 
 
 class Shown(StrEnum):
-    """What a masked header tells of the credential that went out."""
+    """What a masked header shows of the credential that went out."""
 
     OPAQUE = "opaque"
     TOKEN = "token"
@@ -56,7 +56,7 @@ class Shown(StrEnum):
 
 
 def mask_header(value: str, now_seconds: float) -> str:
-    """Return what stands for `value`: of a JWT, how long it is still valid, or since when not."""
+    """Return the mask of `value`; that of a JWT says when it expires or expired."""
     token = value.rpartition(" ")[2]
     if jwt_claims(token) is None:
         return MASK
@@ -72,7 +72,7 @@ def mask_header(value: str, now_seconds: float) -> str:
 
 
 def read_mask(value: str) -> Shown | None:
-    """Return what a header's value in the log tells; None where it is not masked."""
+    """Return what a header's value in the log shows; None where it is not masked."""
     if value.startswith(_EXPIRED):
         return Shown.EXPIRED
     if value.startswith(f"{MASK} (JWT"):

@@ -31,13 +31,13 @@ def is_same_origin(one: str, other: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """The host is this machine, by one of its usual names."""
+    """Say whether the host is this machine, by one of its usual names."""
     parts = split_url(url)
     return parts is not None and parts.hostname in _LOOPBACK
 
 
 def is_unspecified(url: str) -> bool:
-    """The host is an address to listen on, which nobody can connect to."""
+    """Say whether the host is an address to listen on, to which no client can connect."""
     parts = split_url(url)
     return parts is not None and parts.hostname in _UNSPECIFIED
 

@@ -344,7 +344,7 @@ def _read_file(part: Json) -> File | None:
 
 
 def read(raw: bytes, of: Operation | None, *, is_event: bool = False) -> Reply:
-    """The reply in a body or in one event of a stream; what it holds says itself what it is."""
+    """The reply in a body or in one event of a stream; its members say what it is."""
     if not is_event:
         return read_reply(raw)
     event = parse_event(raw)

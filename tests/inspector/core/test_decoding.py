@@ -10,7 +10,7 @@ import pytest
 from record_session import decode_entries
 
 from inspector.core.commands import CancelTask, GetTask, SendTurn, Turn
-from inspector.core.decoding import Source, spoken_in
+from inspector.core.decoding import Source, reader_of
 from inspector.core.entries import Entry, FrameReceived, Log, RequestSent
 from inspector.core.saved.recording import encode_entry
 from inspector.core.session import Session
@@ -234,7 +234,7 @@ async def test_a_saved_session_is_read_in_it_again(plain: Plain) -> None:
     [frame] = [
         one for one in entries if isinstance(one, FrameReceived) and one.exchange == sent.exchange
     ]
-    result = Source(frame, spoken_in(sent)).result
+    result = Source(frame, reader_of(sent)).result
     assert result is not None
     assert (result.state, result.spelling) == ("input-required", "WAIT")
 
@@ -269,7 +269,7 @@ def test_an_old_recording_is_read_in_0_3() -> None:
     entries = list(decode_entries(path.read_text().splitlines()))
     sent = [one for one in entries if isinstance(one, RequestSent)]
     assert {one.endpoint for one in sent} == {None}
-    assert {spoken_in(one).dialect for one in sent} == {v0_3}
+    assert {reader_of(one).dialect for one in sent} == {v0_3}
     _, line = fold(entries)
     assert {row.state for row in line.rows} >= {"completed"}
 

@@ -116,7 +116,7 @@ def protected(head: Any) -> str:
         ),
         (
             {"alg": "ES256", "jku": "https://bank.test/gone"},
-            "its keys cannot be had from https://bank.test/gone: --jwks FILE",
+            "its keys are unavailable from https://bank.test/gone: --jwks FILE",
         ),
         ({"alg": "HS256", "jku": JKU}, "'HS256' proves nothing here"),
         ({"alg": "none", "jku": JKU}, "'none' proves nothing here"),
