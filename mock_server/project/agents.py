@@ -90,7 +90,6 @@ class DeclaredAgent:
     """An agent that runs elsewhere is `is_external`: no condition of a flow ends it."""
 
     name: str
-    description: str
     location: Location
     is_external: bool = False
 
@@ -113,8 +112,8 @@ def read_agents(roots: Iterable[Node | None], found: Findings) -> Mapping[str, D
 def _declared(config: AgentConfig, found: Findings) -> DeclaredAgent:
     agent, settings = config.agent, config.configuration
     what, place = f"sub agent {agent.name!r}", agent.at("name")
-    description, is_external = agent.description.strip(), agent.protocol == EXTERNAL
-    if not description:
+    is_external = agent.protocol == EXTERNAL
+    if not agent.description.strip():
         text = f"{what} has no `description`, which Rasa requires"
         found.fault(place, "agent.no_description", text, "say in a sentence what it can do")
     if is_external and (settings is None or settings.agent_card is None):
@@ -124,7 +123,7 @@ def _declared(config: AgentConfig, found: Findings) -> DeclaredAgent:
     if settings is not None and settings.module is not None:
         text = f"the module of {what} needs Rasa and is ignored: its script runs"
         found.warn(settings.at("module"), "ignored.agent_module", text)
-    return DeclaredAgent(agent.name, description, place, is_external)
+    return DeclaredAgent(agent.name, place, is_external)
 
 
 def agent_flow(

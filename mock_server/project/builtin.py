@@ -1,11 +1,10 @@
 """What Rasa brings along: the default patterns, their responses and slots (flows.md §6)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from mock_server.dialogue.model import Flow, Slot, Variation
+from mock_server.dialogue.assistant import Assistant
 from mock_server.errors import ProjectError
 from mock_server.project.domain import read_domain
 from mock_server.project.findings import Findings
@@ -16,16 +15,9 @@ SHARED = "shared"
 LATEST = "3.16"
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
-    flows: Mapping[str, Flow]
-    slots: Mapping[str, Slot]
-    responses: Mapping[str, tuple[Variation, ...]]
-
-
 @cache
-def builtin(profile: str) -> Builtin:
-    """The defaults of Rasa `profile`, as `mock.yml: patterns_profile` names it."""
+def builtin(profile: str) -> Assistant:
+    """The patterns, slots and responses of Rasa `profile`, of `mock.yml: patterns_profile`."""
     found = Findings()
     domain = read_domain({"domain.yml": _root(SHARED, "domain.yml", found)}, found)
     slots = {name: replace(slot, is_builtin=True) for name, slot in domain.slots.items()}
@@ -33,7 +25,7 @@ def builtin(profile: str) -> Builtin:
     flows = read_flows(roots, slots, found).flows
     if found.errors():
         raise ProjectError(found.errors())
-    return Builtin(flows, slots, domain.responses)
+    return Assistant(flows=flows, slots=slots, responses=domain.responses)
 
 
 def _root(folder: str, file: str, found: Findings) -> Node | None:

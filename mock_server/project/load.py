@@ -290,18 +290,15 @@ def assemble_sources(
     slots: Mapping[str, Slot] = {**base.slots, **_declared(domain, base.slots)}
     files = read_flows(_parsed(sources.flows, found), slots, found)
     agents = read_agents(_parsed(sources.agents, found).values(), found)
-    config = read_config(_only(sources.config, found), found)
+    configured = read_config(_only(sources.config, found), found)
     stubbed = {action_of(name): stub.location for name, stub in mock.stubs.by_action.items()}
-    assistant = Assistant(
-        assistant_id=config.assistant_id,
-        language=config.language,
-        additional_languages=config.additional_languages,
+    assistant = replace(
+        configured,
         flows=with_agents({**base.flows, **files.flows}, agents, mock.scripts, found),
         slots=slots,
         responses={**base.responses, **domain.responses},
         actions=frozenset((*domain.actions, *(stubbed.keys() & DEFAULT_ACTIONS.keys()))),
         actions_every_turn=_every_turn(slots.values()),
-        max_characters=config.max_characters,
         rejected_scope=mock.settings.rejected_scope,
         understand=mock.understand,
         tools=mock.tools,
@@ -354,19 +351,11 @@ def _only(texts: Mapping[str, str], found: Findings) -> Node | None:
 POLICIES = frozenset({"FlowPolicy", "EnterpriseSearchPolicy"})
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    assistant_id: str | None = None
-    language: str = "en"
-    additional_languages: tuple[str, ...] = ()
-    max_characters: int | None = None
-
-
-def read_config(root: Node | None, found: Findings) -> Config:
-    """The assistant's id and language, and how long a message its generator admits."""
+def read_config(root: Node | None, found: Findings) -> Assistant:
+    """An assistant with its id and languages, and how long a message its generator admits."""
     file = fields_of(root, found, "config.yml")
     if file is None:
-        return Config()
+        return Assistant()
     for key, ignored in (("pipeline", _is_ignored_component), ("policies", _is_ignored_policy)):
         for item in file.items(key):
             _warn_ignored(item, key, ignored, found)
@@ -375,7 +364,7 @@ def read_config(root: Node | None, found: Findings) -> Config:
         for component in file.each("pipeline", "a component of the pipeline")
     )
     limit = next((limit for limit in limits if limit is not None), None)
-    return Config(
+    return Assistant(
         assistant_id=file.text("assistant_id"),
         language=file.text("language") or "en",
         additional_languages=file.texts("additional_languages"),
