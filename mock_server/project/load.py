@@ -14,7 +14,6 @@ from mock_server.errors import Location, Problem, ProjectError, Severity
 from mock_server.project.agents import read_agents, with_agents
 from mock_server.project.builtin import builtin
 from mock_server.project.checks.flows import (
-    Texts,
     check_code,
     check_duplicates,
     check_paths,
@@ -312,10 +311,7 @@ def assemble_sources(
         check_mentions(assistant, mentions, {*agents, *mock.scripts}, found)
         lint(assistant, files.flows, mentions, stubbed, found)
     if not found.errors():  # a misspelled name would be reported as an unused one, too
-        texts = Texts(
-            sources.flows.values(), sources.mock.values(), sources.code.values(), base.responses
-        )
-        check_usage(assistant, domain, mentions, texts, found)
+        check_usage(assistant, domain, mentions, sources, found)
         check_code(sources.code, assistant.slots, found)
     return Assembled(assistant, domain, mock)
 

@@ -1,8 +1,7 @@
-"""Faults of projects that load, and would go wrong on the way, and what they never use."""
+"""Checks of the flows of a project that loads: faults at run time, and what is never used."""
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant, called_flows
@@ -26,6 +25,7 @@ from mock_server.errors import Location
 from mock_server.project.builtin import LATEST, builtin
 from mock_server.project.checks.names import UNLISTED_ACTIONS
 from mock_server.project.domain import Domain
+from mock_server.project.files import Sources
 from mock_server.project.findings import Findings, Mention, MentionKind, nearest, suggestion
 
 LINKABLE_PATTERNS = frozenset(
@@ -143,7 +143,7 @@ def _check_startable(flow: Flow, is_begun: bool, found: Findings) -> None:
 
 
 def _check_pattern(flow: Flow, is_begun: bool, found: Findings) -> None:
-    """Events start patterns, and only the patterns that Rasa has."""
+    """Only events start patterns, and only those that Rasa has."""
     if is_begun or flow.nlu_triggers or not flow.is_pattern:
         return
     known = {*builtin(LATEST).flows, EXTERNAL_AGENT}
@@ -252,7 +252,7 @@ def _next(step: Step) -> tuple[Branch, ...]:
 
 
 def check_duplicates(flows: Iterable[Flow], found: Findings) -> None:
-    """Report flows of one intent, and warn of those that people or a model mix up."""
+    """Report flows that one intent starts, and warn of those of one name or description."""
     own = [flow for flow in flows if not flow.is_pattern]
     for flow, twin, intent in _duplicates(own, lambda flow: flow.nlu_triggers):
         text = f"intent {intent!r} starts flow {flow.id!r} and flow {twin.id!r}, at {twin.location}"
@@ -269,7 +269,7 @@ def check_duplicates(flows: Iterable[Flow], found: Findings) -> None:
 def _duplicates(
     flows: Iterable[Flow], marks: Callable[[Flow], tuple[str, ...]]
 ) -> Iterable[tuple[Flow, Flow, str]]:
-    """Each flow with the first that has a mark of it, and the mark; an empty one is none."""
+    """Each flow with the first that shares one of its `marks`, and that mark, unless empty."""
     first: dict[str, Flow] = {}
     for flow in flows:
         for mark in filter(None, marks(flow)):
@@ -297,36 +297,25 @@ CLASSIC_ACTIONS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """Where a name may occur: the flow files, `mock.yml`, and the code of the actions.
-
-    `defaults` are the names of Rasa's own responses.
-    """
-
-    flows: Iterable[str]
-    mock: Iterable[str]
-    code: Iterable[str]
-    defaults: Container[str] = ()
-
-
 def check_usage(
-    assistant: Assistant, domain: Domain, mentions: Iterable[Mention], texts: Texts, found: Findings
+    assistant: Assistant,
+    domain: Domain,
+    mentions: Sequence[Mention],
+    sources: Sources,
+    found: Findings,
 ) -> None:
     """Warn of what is defined and never used; a name that occurs anywhere counts as used."""
-    code = _words(texts.code)
-    words = code | _words(texts.flows) | _words(texts.mock)
-    mentions = tuple(mentions)
-    steps = (step for flow in assistant.flows.values() for step in flow.steps.values())
-    asked = {step.slot for step in steps if isinstance(step, CollectStep)}
+    code, mock = _words(sources.code.values()), _words(sources.mock.values())
+    words = code | mock | _words(sources.flows.values())
+    asked = {step.slot for step in _steps(assistant.flows) if isinstance(step, CollectStep)}
     named = words | _names_in(domain.responses.values()) | _meant(assistant.slots, _slots(mentions))
     _check_slots(domain, assistant, named, found)
     said = {m.name for m in mentions if m.kind is MentionKind.RESPONSE}
     said |= {f"utter_ask_{slot}" for slot in asked if f"action_ask_{slot}" not in assistant.actions}
     meant = _meant(assistant.responses, said)
-    _check_responses(domain, texts.defaults, words | said | meant, found)
+    _check_responses(domain, words | said | meant, found)
     if code:
-        _check_code(domain, code | _words(texts.mock), found)
+        _check_code(domain, code | mock, found)
     for mention in mentions:
         if mention.kind is MentionKind.TEXT:
             _check_holes(mention, assistant, words, found)
@@ -379,9 +368,8 @@ def _check_slots(domain: Domain, assistant: Assistant, words: set[str], found: F
             found.warn(slot.location, "slot.unused", text, "remove it")
 
 
-def _check_responses(
-    domain: Domain, defaults: Container[str], words: set[str], found: Findings
-) -> None:
+def _check_responses(domain: Domain, words: set[str], found: Findings) -> None:
+    defaults = builtin(LATEST).responses
     for name in domain.responses:
         if name not in defaults and not _is_used(name, words):
             text = f"response {name!r} is said by no flow and no action"
