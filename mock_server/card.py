@@ -23,7 +23,7 @@ MODES: list[Json] = ["text/plain", "application/json"]
 
 
 def card_of(project: Project, url: str) -> dict[str, Json]:
-    """The card that somebody wrote, with `url` in it (CARD-6), else that of the flows (CARD-1)."""
+    """The hand-written card with `url` in it (CARD-6), else that of the flows (CARD-1)."""
     if project.server.agent_card is not None:
         return {**project.server.agent_card, "url": url}
     return agent_card(project.assistant, project.server, url, project.mock.settings.model)

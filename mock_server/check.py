@@ -29,7 +29,7 @@ def run(options: CheckOptions) -> int:
 
 
 def problems_of(folder: Path, environment: Mapping[str, str]) -> tuple[Problem, ...]:
-    """All that is wrong with the project in `folder`, by file and line."""
+    """Every problem of the project in `folder`, by file and line."""
     try:
         project = load_assistant(folder, environment=environment)
     except ProjectError as error:

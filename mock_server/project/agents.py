@@ -28,7 +28,7 @@ def _protocol(text: str) -> str:
 
 
 def _variable(text: str, info: ValidationInfo) -> str:
-    """A secret as it must be written; the text is not quoted, because it may be one."""
+    """Refuse a secret that is written out; the message does not quote it."""
     if not VARIABLE.search(text):
         key = str(info.field_name)
         fix = f'name a variable: {key}: "${{{key.upper()}}}"'
@@ -115,7 +115,7 @@ def _declared(config: AgentConfig, found: Findings) -> DeclaredAgent:
     is_external = agent.protocol == EXTERNAL
     if not agent.description.strip():
         text = f"{what} has no `description`, which Rasa requires"
-        found.fault(place, "agent.no_description", text, "say in a sentence what it can do")
+        found.fault(place, "agent.no_description", text, "describe in a sentence what it can do")
     if is_external and (settings is None or settings.agent_card is None):
         text = f"{what} has no `agent_card`, which one of protocol A2A requires"
         fix = "name its file or URL in `configuration`"

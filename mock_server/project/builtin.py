@@ -1,4 +1,4 @@
-"""What Rasa brings along: the default patterns, their responses and slots (flows.md §6)."""
+"""Rasa's defaults: patterns, their responses and slots (flows.md §6)."""
 
 from dataclasses import replace
 from functools import cache

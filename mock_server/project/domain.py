@@ -69,7 +69,7 @@ VARIATION_KEYS = (
 
 @dataclass(slots=True)
 class Domain:
-    """What the domain files read so far say; `places` are those of the definitions.
+    """The domain files read so far, merged; `places` are those of the definitions.
 
     `keeps_session`: `start_session_after_expiry` is explicitly false, as CFG-5 asks.
     `carries_slots`: a new session begins with the slots of the one before, as it does by default.
@@ -182,11 +182,11 @@ def _check_bounds(slot: Slot, found: Findings) -> None:
     low, high = slot.min_value, slot.max_value
     if low is not None and high is not None and low > high:
         text = f"slot {slot.name!r} admits no number: min_value {low:g} is above max_value {high:g}"
-        found.warn(slot.location, "slot.bounds", text, "exchange the two")
+        found.warn(slot.location, "slot.bounds", text, "swap the two")
 
 
 def _check_categories(slot: Slot, found: Findings) -> None:
-    """A value is known by its letters, whatever their case: the first of two alike is taken."""
+    """Warn of values that differ in case only: the first of them is always taken."""
     first: dict[str, str] = {}
     for value in slot.values if slot.type is SlotType.CATEGORICAL else ():
         twin = first.setdefault(value.casefold(), value)
@@ -289,7 +289,7 @@ def _action_every_turn(name: str, mappings: Sequence[Node], found: Findings) -> 
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:
-    """`mappings` is a list, and in the wild also one mapping or a name."""
+    """`mappings` as a list; real projects also have one mapping or a name."""
     match node:
         case None | ScalarNode(value=None):
             return ()
@@ -315,7 +315,7 @@ def read_response(name: str, node: Node, found: Findings) -> tuple[Variation, ..
 def _check_eligible(
     name: str, variations: Sequence[Variation], place: Location, found: Findings
 ) -> None:
-    """A response of which no variation may be said is an internal error (flows.md §4.2)."""
+    """Warn of a response that may have nothing to say, an internal error (flows.md §4.2)."""
     here = [variation for variation in variations if variation.channel in (None, CHANNEL)]
     if not here:
         text = f"response {name!r} has no variation for A2A, all are for other channels"
@@ -435,7 +435,7 @@ def _payload(button: Fields, title: str) -> str | None:
 def _translated_buttons(
     what: str, node: Node | None, buttons: Sequence[Button], found: Findings
 ) -> Mapping[str, tuple[Button, ...]]:
-    """`buttons` in each language that one of them is translated to; `node` is what they are of."""
+    """`buttons`, read from `node`, in each language that one of them is translated to."""
     items = node.items if isinstance(node, ListNode) else ()
     rows: dict[str, list[Button]] = {}
     # A button without a title has been reported, and is none of `buttons`.

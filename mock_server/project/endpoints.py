@@ -79,7 +79,7 @@ class JwtEntry(ServerEntry):
 
 
 class AuthEntry(ServerEntry):
-    """The bearer token that callers must bring (CFG-2)."""
+    """The bearer token that callers must send (CFG-2)."""
 
     type: Text | None = Field(default=None, description="required: `bearer`")
     jwt: JwtEntry | None = Field(default=None, description="how the token is verified, see below")
@@ -127,7 +127,7 @@ class A2AServerEntry(ServerEntry):
     push_notification_allowed_hosts: Items[Text] | None = Field(
         default=None, description="the hosts, and their subdomains, that callbacks may have"
     )
-    auth: AuthEntry | None = Field(default=None, description="who may call; without it everybody")
+    auth: AuthEntry | None = Field(default=None, description="who may call; everybody if left out")
 
     @property
     def replay_seconds(self) -> int:
@@ -189,7 +189,7 @@ class A2AServer:
 def read_endpoints(
     root: Node | None, keys: frozenset[str], environment: Mapping[str, str], found: Findings
 ) -> EndpointsYml:
-    """What the file says below `keys`; the rest may name variables that are not set."""
+    """The file's part below `keys`; the rest may name variables that are not set."""
     if isinstance(root, MapNode):
         wanted = {key: value for key, value in root.entries.items() if key in keys}
         root = MapNode(root.location, wanted, root.places)
@@ -204,7 +204,7 @@ def read_a2a_server(
     description: str | None,
     found: Findings,
 ) -> A2AServer:
-    """The settings of the server in `file`, at whose folder relative paths start.
+    """The settings of the server in `file`; relative paths start at its folder.
 
     `description`, where given, stands for the one in the file.
     """
@@ -225,7 +225,7 @@ def read_a2a_server(
 
 
 def _without_tls(root: Node | None, found: Findings) -> Node | None:
-    """A key of older versions of Rasa, which is reported by itself."""
+    """`root` without `a2a_server.tls`, a key of older versions of Rasa, which is reported."""
     block = find(root, ("a2a_server",))
     if not (isinstance(root, MapNode) and isinstance(block, MapNode) and "tls" in block.entries):
         return root
@@ -302,7 +302,7 @@ def _public_key(jwt: JwtEntry, at: Location, folder: Path, found: Findings) -> b
 
 
 def _key_fault(pem: bytes, algorithm: str) -> str:
-    """What is wrong with `pem` for `algorithm`, in words that follow its name; empty if nothing."""
+    """Why `pem` does not fit `algorithm`, in words that follow its name; empty if it does."""
     # Half of what starting the mock costs, so it is imported only where there is a key.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
@@ -323,7 +323,7 @@ def _key_fault(pem: bytes, algorithm: str) -> str:
 
 
 def read_card_file(path: Path, at: Location, found: Findings) -> dict[str, Json] | None:
-    """The card in `path`, which `at` names; None if it is none, which is then a finding."""
+    """The card in `path`, which is named `at` a line; None if it is invalid, which is reported."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -75,7 +75,7 @@ def read_sources(
     domain = _texts([folder / "domain.yml", folder / "domain.yaml", folder / "domain"], found)
     if not domain and len(found.problems) == known:
         text = "the project has no domain.yml and no YAML file in domain/"
-        found.error(Location(str(folder)), "project.no_domain", text, "begin one: a2a-mock new")
+        found.error(Location(str(folder)), "project.no_domain", text, "create one: a2a-mock new")
     known = len(found.problems)
     flows = _texts([folder / "data"], found)
     if not flows and len(found.problems) == known:
@@ -95,7 +95,7 @@ def read_sources(
 
 
 def why_unreadable(folder: Path) -> str:
-    """Why nothing can be read in `folder`; empty if it is one like any other."""
+    """Why `folder` cannot be read; empty if it can."""
     try:
         os.scandir(folder).close()
         os.stat(os.path.join(folder, "."))
@@ -109,7 +109,7 @@ def why_unreadable(folder: Path) -> str:
 
 
 def _chosen(path: Path | None, default: Path, found: Findings) -> Mapping[str, str]:
-    """The file that was asked for, which must exist, or the one of the project, which may."""
+    """The file given, which must exist, or the project's own, which need not."""
     if path is not None and not path.exists():
         found.error(Location(str(path)), "project.no_file", "there is no such file")
     return _one([path or default], found)
@@ -158,7 +158,7 @@ def _files(place: Path, suffixes: frozenset[str], found: Findings) -> list[Path]
 
 
 def _warn_of_links(paths: Iterable[Path], found: Findings) -> None:
-    """Links to folders may go in circles and are not followed; links to nothing are mistakes."""
+    """Links to folders may form cycles and are not followed; broken links are mistakes."""
     for path in paths:
         if not os.path.exists(path):
             text = "this is a link to a file that does not exist"
@@ -169,7 +169,7 @@ def _warn_of_links(paths: Iterable[Path], found: Findings) -> None:
 
 
 def _folders(place: Path, found: Findings) -> list[Path]:
-    """The folders in `place`, if that is one."""
+    """The folders in `place`, if it is a folder."""
     try:
         return sorted(Path(entry) for entry in os.scandir(place) if entry.is_dir())
     except (FileNotFoundError, NotADirectoryError):
@@ -186,15 +186,15 @@ def _name(file: Path) -> str:
 
 def _unreadable(file: Path, error: OSError, found: Findings) -> None:
     text = f"this cannot be read: {error.strerror}"
-    found.error(Location(_name(file)), "project.unreadable", text, "see who may read it")
+    found.error(Location(_name(file)), "project.unreadable", text, "check its permissions")
 
 
 def read_text(file: Path, found: Findings) -> str | None:
-    """The text of `file`; None if it cannot be read, which is then a finding."""
+    """The text of `file`; None if it cannot be read, which is reported."""
     try:
         size = file.stat().st_size
         if size > MAX_BYTES:
-            text = f"this has {size} bytes, and {MAX_BYTES} is the most"
+            text = f"this has {size} bytes; at most {MAX_BYTES} are allowed"
             found.error(Location(_name(file)), "project.size", text, "split it")
             return None
         return file.read_text(encoding="utf-8-sig")

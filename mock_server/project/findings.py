@@ -1,4 +1,4 @@
-"""What reading a project collects: its problems, and the names to be checked when all is read."""
+"""A project's problems, and the names to check when all of its files are read."""
 
 import re
 from collections.abc import Container, Iterable
@@ -47,7 +47,7 @@ class Mention:
 
 
 class Findings:
-    """What the readers of one project found; grows while they read.
+    """The problems and mentions of one project; grows while its files are read.
 
     An error keeps a project from being loaded. A fault lets it run, and go wrong on the way. What
     files mention is checked when all of them are read.
@@ -106,11 +106,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _without_kind(name: str) -> str:
-    """What all names of a kind begin with does not make two of them alike."""
+    """Drop the prefix that all names of a kind share."""
     return KIND.sub("", name)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The fix of a message about an unknown `name`; empty if nothing is near."""
+    """The fix for an unknown `name`; empty if nothing is similar."""
     near = nearest(name, known)
     return f"did you mean {str(near)!r}?" if near else ""

@@ -69,7 +69,7 @@ RESERVED_IDS = frozenset({END, "START"})
 
 @dataclass(slots=True)
 class FlowFiles:
-    """The flows read so far; of the `unresolved` it is not known where all steps lead."""
+    """The flows read so far; of the `unresolved`, some steps could not be read."""
 
     flows: dict[str, Flow] = field(default_factory=dict[str, Flow])
     unresolved: set[str] = field(default_factory=set[str])
@@ -277,7 +277,7 @@ class StepReader:
         return True
 
     def _read_next(self, node: MapNode) -> tuple[Branch, ...] | None:
-        """Where a step goes; None if it does not say."""
+        """The branches of `next`; None if there is no `next`."""
         after = node.entries.get("next")
         if after is None or (isinstance(after, ScalarNode) and after.value is None):
             return None
@@ -451,7 +451,7 @@ def _read_set_slots(step: Fields, id: str, next: Ways, slots: Slots) -> SetSlots
 
 
 def _assignments(step: Fields, slots: Slots) -> tuple[tuple[str, Json], ...]:
-    """`set_slots`: a list of mappings, in the wild also one mapping."""
+    """`set_slots`: a list of mappings; real projects also have one mapping."""
     node = step.node.entries["set_slots"]
     if isinstance(node, ScalarNode):
         mistyped(step.found, node, "set_slots", "a list such as `- amount: 5`")

@@ -1,4 +1,4 @@
-"""A project's files into an assistant, all problems at once, and the settings of its server."""
+"""Loads a project's files as an assistant and its server's settings; reports all problems."""
 
 import hashlib
 import os
@@ -53,7 +53,7 @@ ONLY_A_SERVER_NEEDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What `/status` shows of a project: that of `mock.yml`, else its name and its hash."""
+    """The model that `/status` names: that of `mock.yml`, else the project's name and hash."""
 
     file: str
     id: str
@@ -80,13 +80,13 @@ class Project:
 
     @property
     def model(self) -> Model:
-        """What `/status` shows of it."""
+        """The model that `/status` names."""
         return _model(self.folder, self.mock, self.content_hash)
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What the files say but for `endpoints.yml`."""
+    """All files but `endpoints.yml`, read and put together."""
 
     assistant: Assistant
     domain: Domain
@@ -111,7 +111,7 @@ def load_project(
     endpoints: Path | None = None,
     mock: Path | None = None,
 ) -> Project:
-    """The project, as a server needs it.
+    """Load a project for a server.
 
     `description` supplies that of `a2a_server` alone; `relax` supplies a description and a
     session_config to a project that has none (server.md CFG-5a).
@@ -130,7 +130,7 @@ def load_project(
 def load_assistant(
     folder: Path, *, environment: Mapping[str, str], mock: Path | None = None
 ) -> Project:
-    """The project, as `check` and `talk` need it: what only a server asks for is a warning.
+    """Load a project for `check` and `talk`: what only a server needs is a warning.
 
     Raises:
         ProjectError: something keeps it from being loaded; with all problems, also the lesser.
@@ -189,7 +189,7 @@ def _read(
 
 
 def _check_workers(file: Path, environment: Mapping[str, str], found: Findings) -> None:
-    """CFG-6: several processes would each have conversations of their own."""
+    """Report several workers (CFG-6): each would have conversations of its own."""
     workers = environment.get("SANIC_WORKERS", "1").strip()
     if workers.isdecimal() and int(workers) > 1:
         text = f"SANIC_WORKERS is {workers}, but conversations are kept in memory"
@@ -229,7 +229,7 @@ def _raise_errors(found: Findings) -> None:
 
 
 def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectError:
-    """The same problems, placed where the archive has them."""
+    """The same problems with their places in the archive."""
 
     def placed(location: Location) -> Location:
         inside = os.path.relpath(location.file, folder)
@@ -239,7 +239,7 @@ def _in_archive(error: ProjectError, folder: Path, archive: Path) -> ProjectErro
 
 
 def _check_session(sources: Sources, assembled: Assembled, found: Findings) -> None:
-    """CFG-5: a conversation must not begin anew after a while; no domain is a fault by itself."""
+    """Report a session that expires (CFG-5); a missing domain is reported elsewhere."""
     if sources.domain and not assembled.domain.keeps_session:
         place = assembled.domain.session_place or Location(next(iter(sources.domain)), 1)
         text = "session_config.start_session_after_expiry is not false, which it must be for A2A"
@@ -252,7 +252,7 @@ def _model(folder: Path, mock: MockFile, content_hash: str) -> Model:
 
 
 def _hash(texts: Mapping[str, str], folder: Path) -> str:
-    """A hash of names and texts, the same wherever the folder lies."""
+    """A hash of names and texts that does not depend on where the folder is."""
     digest = hashlib.sha256()
     for name, text in sorted(texts.items()):
         for part in (os.path.relpath(name, folder), text):
@@ -262,7 +262,7 @@ def _hash(texts: Mapping[str, str], folder: Path) -> str:
 
 
 def content_hash(folder: Path, *, endpoints: Path | None = None, mock: Path | None = None) -> str:
-    """That of the project as its files are now, whether they can be loaded or not."""
+    """The hash of the project's files as they are now, whether they can be loaded or not."""
     sources = read_sources(folder, Findings(), endpoints=endpoints, mock=mock)
     return _hash(sources.all(), folder)
 
@@ -321,7 +321,7 @@ def sorted_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _declared(domain: Domain, builtin_slots: Mapping[str, Slot]) -> Mapping[str, Slot]:
-    """The domain's slots; one of Rasa's own that it declares again stays Rasa's own."""
+    """The domain's slots; a built-in slot that it declares again stays built-in."""
     return {
         name: replace(slot, is_builtin=name in builtin_slots) for name, slot in domain.slots.items()
     }

@@ -197,7 +197,7 @@ class ButtonEntry(MockEntry):
 
 
 class UtteranceEntry(MockEntry):
-    """What an action says: a text of its own, or a response of the domain; other keys fill it."""
+    """A message of an action: its own text, or a response of the domain that other keys fill."""
 
     model_config = ConfigDict(extra="allow")
     text: Text | None = None
@@ -254,7 +254,7 @@ class AgentTurnEntry(MockEntry):
 
 
 class ToolEntry(MockEntry):
-    """What a tool of an MCP server returns."""
+    """One result of an MCP tool."""
 
     when: Text | None = Field(default=None, description=CONDITION)
     result: AnyJson = Field(default=None, description="what `result` is in the flow's mapping")
@@ -302,7 +302,7 @@ class LanguageModelEntry(MockEntry):
 
 
 class ModelEntry(MockEntry):
-    """What `/status` and the card show of a trained model."""
+    """The trained model that `/status` and the card name."""
 
     file: Text | None = None
     id: Text | None = None
@@ -402,7 +402,7 @@ class MockFile:
 
 
 def read_mock_file(root: Node | None, environment: Mapping[str, str], found: Findings) -> MockFile:
-    """All that `mock.yml` says; the defaults for what it leaves out."""
+    """`mock.yml`, with the defaults for the keys that it leaves out."""
     expanded = expand_keys(root, EXPANDED, environment, found)
     settings = validated(MockYml, expanded, found, FILE) or MockYml.model_construct()
     _check_ids(settings, found)

@@ -111,7 +111,7 @@ def _line_of(error: MarkedYAMLError) -> int:
 
 
 def _not_yaml(error: MarkedYAMLError) -> str:
-    """What the parser met, and in what, where that begins on an earlier line."""
+    """The parser's error, and its context where that begins on an earlier line."""
     text = f"this is not YAML: {' '.join(str(error.problem or error.context).split())}"
     begin = error.context_mark.line + 1 if error.context_mark else _line_of(error)
     if error.context and begin < _line_of(error):
@@ -143,7 +143,7 @@ class _TooManyNodes(Exception):
 
 
 class _Converter:
-    """Makes our nodes of ruamel's; counts aliased ones as if they were written out."""
+    """Converts ruamel's nodes to ours; aliased ones count as if they were written out."""
 
     def __init__(self, file: str, found: Findings) -> None:
         self._file = file
@@ -219,7 +219,7 @@ class _Converter:
         return MapNode(self._at(yaml), entries, places)
 
     def _merged(self, value: Node, place: Location) -> list[MapNode]:
-        """What `<<` takes over, the first to win."""
+        """The mappings that `<<` merges in; the first one wins."""
         items = value.items if isinstance(value, ListNode) else (value,)
         maps = [item for item in items if isinstance(item, MapNode)]
         if len(maps) < len(items):
@@ -263,7 +263,7 @@ def _float(source: str) -> float | str:
 
 
 def kind_of(node: Node) -> str:
-    """What `node` is, in the words of a message."""
+    """A description of `node` for a message."""
     match node:
         case MapNode():
             return "a mapping"
@@ -410,14 +410,14 @@ class Fields:
         self.found.fault(self.at(key), code, text, fix)
 
     def warn_unknown(self, known: Collection[str], what: str = "") -> None:
-        """Warn of keys that mean nothing to Rasa, nor to us."""
+        """Warn of keys that neither Rasa nor the mock knows."""
         for key in self.node.entries:
             if key not in known:
                 text = f"{what or self.what} has no key {key!r}"
                 self.warn(key, "yaml.unknown_key", text, suggestion(key, known))
 
     def refuse_unknown(self, known: Sequence[str], code: str) -> None:
-        """Report keys that mean nothing, where passing over them would mislead."""
+        """Report unknown keys as errors, where ignoring them would mislead."""
         for key in self.node.entries:
             if key not in known:
                 fix = suggestion(key, known) or f"expected one of {', '.join(known)}"

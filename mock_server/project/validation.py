@@ -83,7 +83,7 @@ class FileEntry(BaseModel):
 
     @property
     def node(self) -> MapNode:
-        """What the entry was read from."""
+        """The mapping that the entry was read from."""
         return self._origin.node
 
     def at(self, *path: str | int) -> Location:
@@ -106,7 +106,7 @@ Item = TypeVar("Item")
 
 
 def validated(model: type[Entry], node: Node | None, found: Findings, name: str) -> Entry | None:
-    """The `model` of `node`, of the file `name`; what is wrong in it is reported and left out."""
+    """Validate `node`, of the file `name`; what is wrong in it is reported and left out."""
     reported: list[Loc] = []
     while node is not None and not is_empty(node):
         owners = _Owners({})
@@ -123,7 +123,7 @@ def validated(model: type[Entry], node: Node | None, found: Findings, name: str)
 
 
 def _follows(loc: Loc, reported: Collection[Loc]) -> bool:
-    """Whether a problem at `loc` may come of leaving out what was wrong at or below it."""
+    """Whether a problem at `loc` may follow from leaving out what was wrong at or below it."""
     return any(before[: len(loc)] == loc for before in reported)
 
 
@@ -177,7 +177,7 @@ def _spelled(loc: Loc, name: str) -> str:
 
 
 def _way(root: Node, loc: Sequence[str | int]) -> tuple[Loc, Sequence[Node]]:
-    """The steps of `loc` as far as there is something, and the nodes on the way.
+    """The steps of `loc` that exist, and the nodes along them.
 
     One value may stand for a list of it, which has an index in `loc` alone.
     """
@@ -204,7 +204,7 @@ def find(root: Node | None, path: Loc) -> Node | None:
 
 
 def locate(root: Node, loc: Sequence[str | int]) -> Location:
-    """The line to which `loc` leads, as far as there is something: a key's, or an item's."""
+    """The line of the key or item that `loc` leads to, as far as it exists."""
     path, nodes = _way(root, loc)
     parent = nodes[-2] if path else root
     if isinstance(parent, MapNode) and path and isinstance(path[-1], str):

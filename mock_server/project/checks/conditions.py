@@ -1,4 +1,4 @@
-"""What is wrong with a condition before it ever runs (flows.md §3)."""
+"""Checks of conditions before they run (flows.md §3)."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ NAMESPACES = frozenset({"slots", "context"})
 
 
 def check_condition(mention: Mention, slots: Mapping[str, Slot], found: Findings) -> None:
-    """Report a condition that pypred cannot read, or that names what no slot is.
+    """Report a condition that pypred cannot read, or that names an unknown slot.
 
     Of one that Jinja writes while it runs only the Jinja can be judged. A guard has no context to
     look at.
@@ -84,7 +84,7 @@ COMPARISON = re.compile(
 
 
 class _Kind(StrEnum):
-    """What a slot holds, and what a condition compares it with."""
+    """The kind of a slot's value, and of a value that it is compared with."""
 
     TEXT = "text"
     NUMBER = "number"

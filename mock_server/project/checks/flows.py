@@ -49,7 +49,7 @@ def lint(
     called = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, CallStep)}
     begun = {step.flow_id for step in _steps(assistant.flows) if isinstance(step, LinkStep)}
     named = {m.name for m in mentions if m.kind is MentionKind.FLOW}
-    # A flow whose name is misspelt somewhere starts once that is fixed.
+    # A flow whose name is misspelled somewhere starts once that is fixed.
     begun |= called | named | {nearest(name, flows) or "" for name in named - flows.keys()}
     for flow in flows.values():
         _check_startable(flow, flow.id in begun, found)
@@ -84,12 +84,12 @@ def _check_prompts(assistant: Assistant, flow: Flow, found: Findings) -> None:
             continue
         elif slot and slot.initial_value is None:
             text = f"nothing asks for slot {step.slot!r}: there is neither {utter} nor {action}"
-            fix = _misspelt_question(assistant, utter) or "add one of them to the domain"
+            fix = _misspelled_question(assistant, utter) or "add one of them to the domain"
             found.fault(step.location, "flow.no_question", text, fix)
 
 
-def _misspelt_question(assistant: Assistant, utter: str) -> str:
-    """A question that is near, and asks for no slot there is; empty if there is none."""
+def _misspelled_question(assistant: Assistant, utter: str) -> str:
+    """Suggest a similar response that asks for no existing slot; empty if there is none."""
     asking = (name for name in assistant.responses if name.startswith(ASK))
     return suggestion(utter, {n for n in asking if n.removeprefix(ASK) not in assistant.slots})
 
@@ -108,7 +108,7 @@ def _check_persisted(assistant: Assistant, flow: Flow, found: Findings) -> None:
             case _:
                 pass
     if not filled <= assistant.slots.keys():
-        # A misspelt slot is reported at its place, and not again as one that is not filled.
+        # A misspelled slot is reported at its place, and not again as one that is not filled.
         return
     for name in flow.persisted_slots:
         if name in assistant.slots and name not in filled:
@@ -180,16 +180,16 @@ def _steps(flows: Mapping[str, Flow]) -> Iterator[Step]:
     return (step for flow in flows.values() for step in flow.steps.values())
 
 
-# A circle with one of these may ask the user; any other runs until the turn is stopped.
+# A cycle with one of these may ask the user; any other runs until the turn is stopped.
 ASKING_STEPS = (CollectStep, CallStep, ToolStep, AgentTurnStep)
 WAITING_ACTION = "action_listen"
 
 
 def check_paths(flows: Iterable[Flow], found: Findings) -> None:
-    """Warn of steps that nothing leads to, and of circles that nothing leads out of."""
+    """Warn of steps that nothing leads to, and of cycles without an exit."""
     for flow in flows:
         _check_reachable(flow, found)
-        _check_circles(flow, found)
+        _check_cycles(flow, found)
 
 
 def _check_reachable(flow: Flow, found: Findings) -> None:
@@ -202,15 +202,15 @@ def _check_reachable(flow: Flow, found: Findings) -> None:
             reached |= _reached(flow, (id,))
 
 
-def _check_circles(flow: Flow, found: Findings) -> None:
-    for id in _circles(flow):
+def _check_cycles(flow: Flow, found: Findings) -> None:
+    for id in _cycles(flow):
         text = f"step {id!r} of flow {flow.id!r} comes back to itself without asking anything"
-        fix = "branch out of the circle, or ask in it"
+        fix = "branch out of the cycle, or ask something in it"
         found.fault(flow.steps[id].location, "flow.endless", text, fix)
 
 
-def _circles(flow: Flow) -> Iterator[str]:
-    """A step of each circle that has no way out and in which no step waits."""
+def _cycles(flow: Flow) -> Iterator[str]:
+    """One step of each cycle that has no exit and in which no step waits."""
     passed: set[str] = set()
     for start in flow.steps:
         path: set[str] = set()
@@ -258,11 +258,11 @@ def check_duplicates(flows: Iterable[Flow], found: Findings) -> None:
         text = f"intent {intent!r} starts flow {flow.id!r} and flow {twin.id!r}, at {twin.location}"
         found.fault(flow.location, "flow.same_trigger", text, "leave it to one of the two")
     for flow, twin, name in _duplicates(own, lambda flow: (flow.name,)):
-        text = f"flow {flow.id!r} is called {name!r} as is flow {twin.id!r}, at {twin.location}"
+        text = f"flow {flow.id!r} has the name {name!r} of flow {twin.id!r}, at {twin.location}"
         found.warn(flow.location, "flow.same_name", text, "rename one of the two")
     for flow, twin, _ in _duplicates(own, lambda flow: (flow.description,)):
-        text = f"flow {flow.id!r} is described as flow {twin.id!r} is, at {twin.location}"
-        fix = "say what is different: a command generator goes by that"
+        text = f"flow {flow.id!r} has the description of flow {twin.id!r}, at {twin.location}"
+        fix = "describe the difference: a command generator goes by that"
         found.warn(flow.location, "flow.same_description", text, fix)
 
 
@@ -326,7 +326,7 @@ def _words(texts: Iterable[str]) -> set[str]:
 
 
 def _slots(mentions: Iterable[Mention]) -> set[str]:
-    """The slots that conditions, texts and buttons name, whether there are such or not."""
+    """The slots that conditions, texts and buttons name, whether they exist or not."""
     return {
         name
         for mention in mentions
@@ -337,7 +337,7 @@ def _slots(mentions: Iterable[Mention]) -> set[str]:
 
 
 def _meant(known: Collection[str], named: Iterable[str]) -> set[str]:
-    """The names that misspelt ones stand for, which are therefore used."""
+    """The known names that misspelled ones stand for, which are therefore used."""
     near = (nearest(name, known) for name in named if name not in known)
     return {name for name in near if name is not None}
 

@@ -1,4 +1,4 @@
-"""Names and values that a project's files mention, held against what it defines."""
+"""Names and values that a project's files mention, checked against what it defines."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -97,7 +97,7 @@ HOLE = re.compile(r"(?<!\{)\{[A-Za-z_][\w.]*\}(?!\})")
 
 
 def check_payload(mention: Mention, assistant: Assistant, found: Findings) -> None:
-    """Report a payload that nothing understands; one with holes is written while it runs."""
+    """Report a payload that is not understood; one with holes is complete only at run time."""
     payload = mention.name.strip()
     place, by = mention.location, mention.by
     if is_set_slots(payload):

@@ -386,11 +386,11 @@ def test_config_of_the_wrong_shape(report: Report):
     [
         (
             "    description: Pay.\n",
-            "warning flows.yml:6: flow.same_description: flow 'other' is described as flow 'pay' i",
+            "warning flows.yml:6: flow.same_description: flow 'other' has the description of fl",
         ),
         (
             "    description: Other.\n    name: pay\n",
-            "warning flows.yml:6: flow.same_name: flow 'other' is called 'pay' as is flow 'pay', a",
+            "warning flows.yml:6: flow.same_name: flow 'other' has the name 'pay' of flow 'pay', a",
         ),
         (
             "    description: Other.\n    nlu_trigger: [{intent: go}]\n",
