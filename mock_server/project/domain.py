@@ -342,16 +342,20 @@ def _variation(name: str, fields: Fields) -> Variation:
     for language, translated in translations.items():
         fields.mention(MentionKind.LANGUAGE, language, "translation")
         fields.mention(kind, translated, "translation")
-    offered = fields.get("buttons") or fields.get("quick_replies")
-    buttons = _buttons(what, offered, fields.found)
+    written = fields.get("buttons") or fields.get("quick_replies")
+    buttons = tuple(_buttons(what, written, fields.found))
+    languages = dict.fromkeys(language for _, others in buttons for language in others)
     return Variation(
         text=text,
-        buttons=buttons,
+        buttons=tuple(button for button, _ in buttons),
         condition=condition,
         channel=fields.text("channel"),
         is_jinja=is_jinja,
         translations=translations,
-        translated_buttons=_translated_buttons(what, offered, buttons, fields.found),
+        translated_buttons={
+            language: tuple(others.get(language, button) for button, others in buttons)
+            for language in languages
+        },
         image=fields.text("image"),
         custom=fields.json("custom"),
     )
@@ -411,18 +415,19 @@ def _equals(node: Node | None) -> str:
             return f"= {quote}{re.sub(quote, '.', value)}{quote}"
 
 
-def _buttons(what: str, node: Node | None, found: Findings) -> tuple[Button, ...]:
-    """Buttons with a title; one without a payload sends its title."""
-    buttons: list[Button] = []
+def _buttons(
+    what: str, node: Node | None, found: Findings
+) -> Iterator[tuple[Button, Mapping[str, Button]]]:
+    """Each button with its translations; one without a payload sends its title."""
     for item in as_items(node, found, f"buttons of {what}"):
         fields = fields_of(item, found, f"a button of {what}")
         title = fields.text("title") if fields else None
         if fields is not None and title is not None:
             payload = _payload(fields, title)
-            buttons.append(Button(title, title if payload is None else payload))
+            button = Button(title, title if payload is None else payload)
+            yield button, dict(_translated(fields, button))
         elif fields is not None:
             found.error(item.location, "response.button", f"{fields.what} has no `title`")
-    return tuple(buttons)
 
 
 def _payload(button: Fields, title: str) -> str | None:
@@ -430,21 +435,6 @@ def _payload(button: Fields, title: str) -> str | None:
     if payload is not None:
         button.mention(MentionKind.PAYLOAD, payload, "payload", f"button {title!r}")
     return payload
-
-
-def _translated_buttons(
-    what: str, node: Node | None, buttons: Sequence[Button], found: Findings
-) -> Mapping[str, tuple[Button, ...]]:
-    """`buttons`, read from `node`, in each language that one of them is translated to."""
-    items = node.items if isinstance(node, ListNode) else ()
-    rows: dict[str, list[Button]] = {}
-    # A button without a title has been reported, and is none of `buttons`.
-    titled = [item for item in items if isinstance(item, MapNode) and "title" in item.entries]
-    for index, (item, button) in enumerate(zip(titled, buttons, strict=False)):
-        fields = Fields(item, f"a button of {what}", found)
-        for language, translated in _translated(fields, button):
-            rows.setdefault(language, [*buttons])[index] = translated
-    return {language: tuple(row) for language, row in rows.items()}
 
 
 def _translated(fields: Fields, button: Button) -> Iterator[tuple[str, Button]]:
