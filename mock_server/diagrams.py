@@ -1,6 +1,6 @@
 """Flows as charts, and charts as text: Mermaid, and DOT for Graphviz.
 
-A flow's steps are the nodes of its chart, the ways from step to step the arrows.
+A flow's steps are the nodes of its chart, its branches are the arrows.
 """
 
 import json
@@ -33,7 +33,7 @@ UTTER_PREFIX = "utter_"
 
 
 class NodeKind(StrEnum):
-    """What a node stands for; it is drawn by this."""
+    """The kind of a node, which decides how it is drawn."""
 
     START = "start"
     END = "end"
@@ -46,50 +46,44 @@ class NodeKind(StrEnum):
     LINK = "link"
 
 
-WORDS: Mapping[NodeKind, str] = {
-    NodeKind.COLLECT: "ask",
-    NodeKind.UTTER: "say",
-    NodeKind.ACTION: "do",
-    NodeKind.SET_SLOTS: "set",
-    NodeKind.CALL: "call",
-    NodeKind.LINK: "go to",
-}
-
-MERMAID_SHAPES: Mapping[NodeKind, tuple[str, str]] = {
-    NodeKind.START: ("([", "])"),
-    NodeKind.END: ("((", "))"),
-    NodeKind.COLLECT: ("[/", "/]"),
-    NodeKind.UTTER: ("(", ")"),
-    NodeKind.ACTION: ("[", "]"),
-    NodeKind.SET_SLOTS: ("[", "]"),
-    NodeKind.NOOP: ("{", "}"),
-    NodeKind.CALL: ("[[", "]]"),
-    NodeKind.LINK: (">", "]"),
-}
 MERMAID_ENTITIES = str.maketrans(
     {"#": "#35;", "&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
 )
 
 # Graphviz reads HTML's entities in labels, and escapes with a backslash.
 DOT_ENTITIES = str.maketrans({"&": "&amp;", '"': "&quot;", "\\": "\\\\"})
-DOT_STYLES: Mapping[NodeKind, str] = {
-    NodeKind.START: 'shape=box style="rounded,filled" fillcolor="#1f2430" fontcolor=white',
-    NodeKind.END: 'shape=doublecircle width=0.2 fillcolor="#1f2430"',
-    NodeKind.COLLECT: 'fillcolor="#e3f0ff" color="#3f7fc4"',
-    NodeKind.UTTER: 'fillcolor="#e7f6e9" color="#46975a"',
-    NodeKind.ACTION: 'fillcolor="#fff2dd" color="#c4862b"',
-    NodeKind.SET_SLOTS: 'fillcolor="#f1eafb" color="#8461bd"',
-    NodeKind.NOOP: "shape=diamond width=0.4 height=0.4",
-    NodeKind.CALL: 'fillcolor="#fdeaf0" color="#c05579" peripheries=2',
-    NodeKind.LINK: 'fillcolor="#fdeaf0" color="#c05579" peripheries=2',
-}
 DOT_DEFAULTS = """\
   compound=true fontname="Helvetica" fontsize=14 labelloc=t labeljust=l
   node [shape=box style=filled fillcolor="#f4f5f7" color="#8b93a1" fontname="Helvetica" fontsize=11]
   edge [color="#7b8494" fontname="Helvetica" fontsize=10]
 """
+JUMP_COLORS = 'fillcolor="#fdeaf0" color="#c05579"'
 LABEL_LETTERS = 34
 CAPTION_LETTERS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a node is drawn: the word before its text, Mermaid's brackets, Graphviz's attributes."""
+
+    word: str
+    brackets: tuple[str, str]
+    dot: str
+
+
+LOOKS: Mapping[NodeKind, _Look] = {
+    NodeKind.START: _Look(
+        "", ("([", "])"), 'shape=box style="rounded,filled" fillcolor="#1f2430" fontcolor=white'
+    ),
+    NodeKind.END: _Look("", ("((", "))"), 'shape=doublecircle width=0.2 fillcolor="#1f2430"'),
+    NodeKind.COLLECT: _Look("ask", ("[/", "/]"), 'fillcolor="#e3f0ff" color="#3f7fc4"'),
+    NodeKind.UTTER: _Look("say", ("(", ")"), 'fillcolor="#e7f6e9" color="#46975a"'),
+    NodeKind.ACTION: _Look("do", ("[", "]"), 'fillcolor="#fff2dd" color="#c4862b"'),
+    NodeKind.SET_SLOTS: _Look("set", ("[", "]"), 'fillcolor="#f1eafb" color="#8461bd"'),
+    NodeKind.NOOP: _Look("", ("{", "}"), "shape=diamond width=0.4 height=0.4"),
+    NodeKind.CALL: _Look("call", ("[[", "]]"), f"{JUMP_COLORS} peripheries=2"),
+    NodeKind.LINK: _Look("go to", (">", "]"), f"{JUMP_COLORS} peripheries=2"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +95,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """`label` is the condition of the way, empty where there is no choice."""
+    """`label` is the condition of the branch, empty where there is no choice."""
 
     source: str
     target: str
@@ -119,7 +113,7 @@ class Chart:
 
 
 def chart_of(flow: Flow) -> Chart:
-    """The chart of `flow`; END is a node of it if a way leads there."""
+    """The chart of `flow`; END is a node of it if a branch leads there."""
     steps = tuple(_node(step) for step in flow.steps.values())
     arrows = (
         Arrow(START, flow.first_step, f"if {flow.guard}" if flow.guard else ""),
@@ -159,7 +153,7 @@ def _node(step: Step) -> Node:
 
 
 def _arrows(step: Step) -> Iterator[Arrow]:
-    """The ways on from `step`: a linked flow ends this one, and nothing follows it."""
+    """The arrows from `step`: a linked flow ends this one, and nothing follows it."""
     if isinstance(step, LinkStep):
         return
     if isinstance(step, CollectStep):
@@ -194,18 +188,28 @@ def _frames(charts: Sequence[Chart]) -> str:
         lines.append(f"  subgraph {names[chart.title]}[{_mermaid_label(chart.title)}]")
         lines += (f"  {line}" for line in _mermaid_body(chart, f"{names[chart.title]}n"))
         lines.append("  end")
-    for chart in charts:
-        for number, node in enumerate(chart.nodes):
-            if node.kind in (NodeKind.CALL, NodeKind.LINK) and node.text in names:
-                lines.append(f"  {names[chart.title]}n{number} -.-> {names[node.text]}")
+    lines += (f"  {source} -.-> {target}" for source, target in _jumps(charts, names))
     return "\n".join(lines) + "\n"
 
 
+def _jumps(charts: Sequence[Chart], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The nodes that call or link another of `charts`, each with the name of that one."""
+    for chart in charts:
+        ids = _node_ids(chart, f"{names[chart.title]}n")
+        for node in chart.nodes:
+            if node.kind in (NodeKind.CALL, NodeKind.LINK) and node.text in names:
+                yield ids[node.id], names[node.text]
+
+
+def _node_ids(chart: Chart, prefix: str) -> Mapping[str, str]:
+    """By the id of a node its id in the text: those of steps may be words of the language."""
+    return {node.id: f"{prefix}{number}" for number, node in enumerate(chart.nodes)}
+
+
 def _mermaid_body(chart: Chart, prefix: str) -> Iterator[str]:
-    # Ids of steps may hold what Mermaid takes for its own words, such as `end`.
-    ids = {node.id: f"{prefix}{number}" for number, node in enumerate(chart.nodes)}
+    ids = _node_ids(chart, prefix)
     for node in chart.nodes:
-        opening, closing = MERMAID_SHAPES[node.kind]
+        opening, closing = LOOKS[node.kind].brackets
         yield f"  {ids[node.id]}{opening}{_mermaid_label(words_of(node))}{closing}"
     for arrow in chart.arrows:
         label = f"|{_mermaid_label(arrow.label)}|" if arrow.label else ""
@@ -214,7 +218,7 @@ def _mermaid_body(chart: Chart, prefix: str) -> Iterator[str]:
 
 def words_of(node: Node) -> str:
     """A node's text with the word for what it does."""
-    return " ".join(part for part in (WORDS.get(node.kind, ""), node.text) if part) or " "
+    return " ".join(part for part in (LOOKS[node.kind].word, node.text) if part) or " "
 
 
 def _mermaid_label(text: str) -> str:
@@ -233,28 +237,21 @@ def as_dot(charts: Sequence[Chart]) -> str:
         lines.append(f"    color=none label={_dot_label([chart.title, *caption], end='l')}")
         lines += (f"    {line}" for line in _dot_body(chart, names[chart.title]))
         lines.append("  }")
-    lines += (f"  {arrow}" for chart in charts for arrow in _dot_jumps(chart, names))
+    for source, target in _jumps(charts, names):
+        style = f"lhead=cluster_{target} style=dotted constraint=false"
+        lines.append(f"  {source} -> {target}n0 [{style}]")
     return "\n".join((*lines, "}")) + "\n"
 
 
 def _dot_body(chart: Chart, prefix: str) -> Iterator[str]:
-    ids = {node.id: f"{prefix}n{number}" for number, node in enumerate(chart.nodes)}
+    ids = _node_ids(chart, f"{prefix}n")
     for node in chart.nodes:
         is_bare = node.kind in (NodeKind.END, NodeKind.NOOP)
         label = _dot_label([] if is_bare else _wrapped(words_of(node)))
-        yield f"{ids[node.id]} [label={label} {DOT_STYLES[node.kind]}]"
+        yield f"{ids[node.id]} [label={label} {LOOKS[node.kind].dot}]"
     for arrow in chart.arrows:
         label = f" [label={_dot_label(_wrapped(arrow.label))}]" if arrow.label else ""
         yield f"{ids[arrow.source]} -> {ids[arrow.target]}{label}"
-
-
-def _dot_jumps(chart: Chart, names: Mapping[str, str]) -> Iterator[str]:
-    """Dotted arrows to the flows that `chart` calls or links."""
-    for number, node in enumerate(chart.nodes):
-        if node.kind in (NodeKind.CALL, NodeKind.LINK) and node.text in names:
-            target = names[node.text]
-            style = f"lhead=cluster_{target} style=dotted constraint=false"
-            yield f"{names[chart.title]}n{number} -> {target}n0 [{style}]"
 
 
 def _wrapped(text: str) -> list[str]:
