@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from mock_server.actions.webhook import ActionCall, failed
 from mock_server.dialogue.assistant import Assistant
@@ -62,7 +62,7 @@ def run_stub(
 ) -> Iterator[Progress]:
     """Play the stub of action `name` in `state`.
 
-    The text of streamed chunks is uttered in the end as well (server.md OUT-2a). Why an action
+    The text of streamed chunks is also uttered at the end (server.md OUT-2a). Why an action
     failed stays inside: only its name goes out.
     """
     stub = stubs.by_action.get(name)
@@ -98,42 +98,32 @@ def _holds(branch: StubBranch, state: DialogueState) -> bool:
     return is_said and holds(branch.when, state)
 
 
-class Performer(Protocol):
-    """An action server; a new version of the project may want it to start anew."""
-
-    async def perform(self, call: ActionCall) -> ActionResult: ...
-
-
-class Restartable(Performer, Protocol):
-    async def restart(self) -> None: ...
-
-
+@dataclass(frozen=True, slots=True)
 class Actions:
-    """`performer` is None where there are stubs only; `child` is it where it is ours."""
+    """How actions run; `perform`, of an action server, is None where there are stubs only.
 
-    def __init__(
-        self, performer: Performer | None = None, child: Restartable | None = None
-    ) -> None:
-        self._performer = performer
-        self._child = child
+    `restart` starts a child process of ours again; the old one stays if that fails.
+    """
+
+    perform: Callable[[ActionCall], Awaitable[ActionResult]] | None = None
+    restart: Callable[[], Awaitable[None]] | None = None
 
     @property
     def wants_tracker(self) -> bool:
         """Whether an action server is sent the events of a conversation."""
-        return self._performer is not None
+        return self.perform is not None
 
     def run_with(self, assistant: Assistant, stubs: Stubs) -> RunAction:
         """How actions of this version of the project run."""
-        performer = self._performer
-        if performer is None:
+        perform = self.perform
+        if perform is None:
             return partial(run_stub, stubs)
 
         def run(name: str, state: DialogueState, tracker: Tracker) -> Iterator[Progress]:
             if name in stubs.by_action:
                 yield from run_stub(stubs, name, state)
             else:
-                call = ActionCall(name, state, tracker, assistant)
-                yield Awaited(performer.perform(call))
+                yield Awaited(perform(ActionCall(name, state, tracker, assistant)))
 
         return run
 
@@ -141,10 +131,10 @@ class Actions:
         """Let a child process read its code again.
 
         Raises:
-            ActionServerFailed: it does not come up any more; the old one goes on.
+            ActionServerFailed: it does not come up; the old one stays.
         """
-        if self._child is not None:
-            await self._child.restart()
+        if self.restart is not None:
+            await self.restart()
 
 
 @asynccontextmanager
@@ -162,13 +152,13 @@ async def open_actions(server: ActionServer) -> AsyncGenerator[Actions]:
 
     async with open_http(server.timeout_seconds, server.cafile) as http:
         if server.kind is ActionServerKind.ENDPOINT:
-            yield Actions(ActionClient(http, server.url))
+            yield Actions(ActionClient(http, server.url).perform)
             return
         from mock_server.actions.server import ChildServer
 
         child = ChildServer(server, http)
         try:
             await child.restart()
-            yield Actions(child, child)
+            yield Actions(child.perform, child.restart)
         finally:
             await child.stop()
