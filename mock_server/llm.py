@@ -168,7 +168,7 @@ def _standing(assistant: Assistant, state: DialogueState) -> Iterator[str]:
 
 
 def read_answer(answer: str) -> Generation:
-    """The commands of a model's answer, in DSL 1 or 2; lines that are none are left out."""
+    """The commands of a model's answer, in DSL 1 or 2; other lines are left out."""
     commands: list[Command] = []
     strange: list[str] = []
     for line in filter(None, (BULLET.sub("", raw).strip(" `") for raw in answer.splitlines())):

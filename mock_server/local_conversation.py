@@ -24,7 +24,7 @@ Wait: TypeAlias = Callable[[Coroutine[object, None, None]], None]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What performs the actions and asks a language model; `wait` lets their work be done."""
+    """Performs the actions and asks a language model; `wait` runs them to their end."""
 
     actions: Actions
     generate: Generate | None = None
@@ -103,7 +103,7 @@ class LocalConversation:
         """Nobody waits here."""
 
     def stream(self, action: str, chunk: ChunkStreamed) -> None:
-        """What an action streams, it says in the end as well."""
+        """An action also says at the end what it streams."""
 
     def warn(self, text: str) -> None:
         """Warnings are among the events of the turn."""

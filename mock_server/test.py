@@ -52,7 +52,7 @@ def read_cases(project: Project, paths: Sequence[str]) -> tuple[Case, ...]:
     """The cases at `paths`, by default all of the project; with a warning for each name it lacks.
 
     Raises:
-        ProjectError: a test file cannot be read, or is no test file.
+        ProjectError: a test file cannot be read, or is not a test file.
     """
     found = Findings()
     wanted = wanted_of(project.folder, paths)
@@ -82,7 +82,7 @@ def play_all(
     warn: Callable[[str], None],
     backend: Backend = STUBS_ONLY,
 ) -> Report:
-    """Each case in a conversation of its own; `backend` runs the actions that it does not stub."""
+    """Each case in a conversation of its own; `backend` runs actions without a stub."""
     results: list[CaseResult] = []
     seconds: list[float] = []
     for number, case in enumerate(cases, start=1):

@@ -1,4 +1,4 @@
-"""The project's action server over HTTP, at its URL or as a child process of ours (flows.md §8)."""
+"""The project's action server over HTTP, at its URL or as a child process (flows.md §8)."""
 
 import asyncio
 import json

@@ -52,7 +52,7 @@ INTERNAL_ERROR_RESPONSE = "utter_internal_error_rasa"
 def choose(
     variations: Sequence[Variation], document: Document, faults: list[str]
 ) -> Variation | None:
-    """Return the variation to say, the first of its class; None if none is eligible.
+    """Return the variation to say, the first of its class; None if there is none.
 
     Classes in order: condition and channel, channel, condition, default (flows.md §4.2). What is
     wrong with a condition is added to `faults`; it does not hold.

@@ -36,7 +36,7 @@ def called_flows(step: CallStep, flows: Mapping[str, Flow]) -> list[Flow]:
 
 
 def collects_of(flow: Flow, flows: Mapping[str, Flow]) -> Iterator[tuple[str, CollectStep]]:
-    """Each collect step of `flow` and of the flows it calls, with the id of `flow`'s own step."""
+    """Each collect step of `flow` and of the flows it calls, with the id of the step in `flow`."""
     for step in flow.steps.values():
         match step:
             case CollectStep():
@@ -182,7 +182,7 @@ class RejectedScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolBranch:
-    """What a tool returns, or that it fails, if `when` holds (None always does)."""
+    """The result or failure of a tool while `when` holds (None always does)."""
 
     when: str | None = None
     result: Json = None

@@ -114,7 +114,7 @@ class Plan:
 
 @record
 class Situation:
-    """What the rules look at; `earlier_slots` are the values before the orchestrator's."""
+    """The input of the clean-up; `earlier_slots` are the values before the orchestrator's."""
 
     assistant: Assistant
     state: DialogueState
@@ -330,7 +330,7 @@ def _root_of_running(situation: Situation, flow_id: str) -> Frame | None:
 
 
 def _go_on(situation: Situation, plan: Plan, command: StartFlow, root: Frame) -> None:
-    """The flow that runs needs no start, but may wait for the user to say that it goes on."""
+    """Resume the running flow if it waits behind a question; else it needs no start."""
     if open_questions(situation.stack):
         plan.resumed = root.flow_id
     else:

@@ -1,4 +1,4 @@
-"""What a message asks the dialogue to do: Rasa's commands, and their spelling (flows.md §5, §7)."""
+"""Rasa's commands, which messages are understood as, and their spelling (flows.md §5, §7)."""
 
 import json
 import re
@@ -385,7 +385,7 @@ def _read_one(source: str, assistant: Assistant) -> tuple[tuple[Command, ...], s
 def by_intent(
     name: str, entities: str | None, assistant: Assistant
 ) -> tuple[tuple[Command, ...], str]:
-    """What intent `name` starts, with the slots that its entities fill; else UNKNOWN."""
+    """The start of the flow of intent `name`, and the slots of its entities; else UNKNOWN."""
     if name in SESSION_INTENTS:
         return (SESSION_INTENTS[name],), f"intent {name!r} is Rasa's own"
     flow = assistant.index.by_intent.get(name)

@@ -313,6 +313,6 @@ def moved_step(flow: Flow, step_id: str) -> str | None:
 
 
 def _without_number(flow: Flow, step_id: str) -> str | None:
-    """What a numbered step does; None for a step that was given its id."""
+    """The id of a numbered step without its number; None for an id that was written."""
     number, _, does = step_id.removeprefix(f"{flow.id}_").partition("_")
     return does if number.isdecimal() and step_id.startswith(f"{flow.id}_") else None

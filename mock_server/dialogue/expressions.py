@@ -116,7 +116,7 @@ def evaluate_expression(source: str, names: Mapping[str, object]) -> Json:
     """The value of the Jinja expression `source`, with or without its braces.
 
     Raises:
-        TemplateFailed: Jinja cannot read or evaluate it, or it is no JSON.
+        TemplateFailed: Jinja cannot read or evaluate it, or it is not JSON.
     """
     bare = source.strip().removeprefix("{{").removesuffix("}}").strip()
     try:
@@ -191,7 +191,7 @@ def _null_test(source: str) -> tuple[str, str, bool] | None:
 
 
 def evaluate(source: str, document: Document) -> bool:
-    """Whether `source` holds of `document`, which has the namespaces `slots` and `context`.
+    """Whether `source` holds for `document`, which has the namespaces `slots` and `context`.
 
     Raises:
         ConditionError: it cannot be read, or compares what has no order or no members.
@@ -224,7 +224,7 @@ def can_start(flow: Flow, slots: Mapping[str, Json]) -> bool:
 
 
 def why_closed(flow: Flow, slots: Mapping[str, Json]) -> str:
-    """Why the guard of `flow` lets no command start it; empty if it does."""
+    """Why the guard of `flow` keeps commands from starting it; empty if it does not."""
     if flow.guard is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What an assistant is made of: flows, slots, responses; immutable and already checked.
+"""The parts of an assistant: flows, slots, responses; immutable and already checked.
 
 Nested step lists of a flow file are flattened: every step has an id that is unique in its flow and
 names its successors, so the engine never walks a list.
@@ -131,7 +131,7 @@ class LinkStep:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """Run `flow_id` as a child, or the script of a sub agent, and come back.
+    """Run `flow_id`, a child flow or the script of a sub agent, and come back.
 
     An agent is left when all of `exit_if` hold; `exit_slots` are the slots that they look at.
     """
@@ -159,7 +159,7 @@ class ToolStep:
 
 @dataclass(frozen=True, slots=True)
 class AgentTurnStep:
-    """What a scripted sub agent does at a time: say, set slots, then wait, fail or go on."""
+    """A turn of a scripted sub agent: say, set slots, then wait, fail or go on."""
 
     id: str
     next: tuple[Branch, ...]
@@ -238,7 +238,7 @@ class Variation:
     custom: Json = None
 
 
-# The slot of the question which interrupted flow goes on, and its value where none shall.
+# The slot of the question which interrupted flow to continue, and its value for none of them.
 CHOICE_SLOT = "interrupted_flow_to_continue"
 NO_CHOICE = "none"
 

@@ -23,7 +23,7 @@ MODEL_TIMEOUT_SECONDS = 30.0
 
 @record
 class Utterance:
-    """What an action says: its own `text`, or `response` of the domain filled with `arguments`."""
+    """A message of an action: its `text`, or `response` of the domain filled with `arguments`."""
 
     text: str = ""
     buttons: tuple[Button, ...] = ()
@@ -67,14 +67,14 @@ class StubBranch:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """The first of `branches` that holds is what the action does; none of them: nothing."""
+    """The action follows the first of `branches` that holds, and does nothing if none does."""
 
     branches: tuple[StubBranch, ...]
     location: Location = NOWHERE
 
 
 class UnstubbedActions(StrEnum):
-    """What an action without a stub does: nothing, or fail as without an action server."""
+    """The behaviour of an action without a stub: nothing, or a failure as without a server."""
 
     NOOP = "noop"
     FAIL = "fail"
@@ -100,7 +100,7 @@ def case_of(name: str) -> str | None:
 
 
 def stubs_for_case(case: str, stubs: Mapping[str, Stub]) -> Mapping[str, Stub]:
-    """Those that stand for an action in every test case and, over them, those of `case`."""
+    """The stubs for every test case, overridden by those for `case`."""
     shared = {name: stub for name, stub in stubs.items() if case_of(name) is None}
     own = {action_of(name): stub for name, stub in stubs.items() if case_of(name) == case}
     return {**shared, **own}
@@ -151,6 +151,6 @@ class Generation:
 
 
 Outcome: TypeAlias = ActionResult | Generation
-"""What is sent into the engine after a request of its kind (`state.Request`)."""
+"""Sent into the engine after a request of its kind (`state.Request`)."""
 
 Generate: TypeAlias = Callable[[Assistant, DialogueState, str], Awaitable[Generation]]

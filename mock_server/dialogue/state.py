@@ -39,7 +39,7 @@ class Frame:
 
 
 class SlotSource(StrEnum):
-    """Who gave a slot its value."""
+    """The origin of a slot's value."""
 
     USER = "user"
     ORCHESTRATOR = "orchestrator"
@@ -119,7 +119,7 @@ class ActionRequested:
 
 @record
 class GenerationRequested:
-    """The engine waits for what a language model makes of `text`; nothing has happened yet."""
+    """The engine waits for a language model to read `text`; nothing has happened yet."""
 
     text: str
 
@@ -147,7 +147,7 @@ class FrameInserted:
 
 @record
 class FrameMoved:
-    """Frame `frame_id` goes on at `step_id`; `context`, where given, replaces its fields."""
+    """Frame `frame_id` continues at `step_id`; `context`, where given, replaces its fields."""
 
     frame_id: str
     step_id: str
@@ -199,7 +199,7 @@ class Listened:
 
 @record
 class Restarted:
-    """The conversation begins anew: slots at their initial values, the stack empty."""
+    """The conversation starts over: slots at their initial values, the stack empty."""
 
 
 @record
@@ -276,7 +276,7 @@ def asking_frame(stack: Stack) -> Frame | None:
 
 
 def open_questions(stack: Stack) -> Stack:
-    """The patterns on top that a new flow answers, the topmost last, with what they ask by."""
+    """The patterns on top that a new flow answers, and their questions, the topmost last."""
     start = len(stack)
     for index in range(len(stack) - 1, -1, -1):
         if not stack[index].is_pattern:

@@ -1,4 +1,4 @@
-"""A running turn: how flows begin, ask and end in it, and scripted sub agents (flows.md §5, §9).
+"""A running turn: flows that begin, ask and end in it, and scripted sub agents (flows.md §5, §9).
 
 The script of a sub agent is a pattern of its own that a flow calls. It keeps the conversation until
 it completes, fails, or its caller's `exit_if` holds; a digression interrupts it like any question.
@@ -440,7 +440,7 @@ def correct_flow_slot(turn: RunningTurn) -> None:
 
 
 def _take_back(turn: RunningTurn, frame: Frame, step: Step, running: Frame) -> None:
-    """Move `frame` to `step` of its, without the questions and children above it."""
+    """Move `frame` back to its `step`, without the questions and children above it."""
     above = turn.stack[index_of(turn.stack, frame.id) + 1 : index_of(turn.stack, running.id)]
     for other in reversed(above):
         if not other.is_pattern:

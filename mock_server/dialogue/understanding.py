@@ -1,4 +1,4 @@
-"""What a message means, without a model: rules tried in order, the first that fires wins.
+"""The meaning of a message without a model: rules tried in order, the first that fires wins.
 
 The order is that of flows.md §7, with two exceptions. A correction, a request to stop and a clear
 request for another flow come before an answer; free text, which fits everything, comes last.
@@ -119,7 +119,7 @@ def free_text(text: str) -> str:
 
 
 def named_category(slot: Slot, text: str) -> str | None:
-    """The one declared value of `slot` that stands in `text` as a word of its own."""
+    """The one declared value of `slot` that is a word of `text`."""
     named = [value for value in slot.values if _is_in(_spoken(value), text)]
     return named[0] if len(named) == 1 else None
 
@@ -151,7 +151,7 @@ def _category(slot: Slot, text: str, titles: Mapping[str, str]) -> str | None:
 
 
 def _agreed(slot: Slot, text: str) -> str | None:
-    """Of a slot with values such as Yes and No, or with one to decline, what `text` means."""
+    """The value that `text` agrees to or declines, of a slot with values such as Yes and No."""
     said = yes_or_no(text)
     words = TRUE_WORDS if said else FALSE_WORDS
     fitting = [value for value in slot.values if value.casefold() in words]
@@ -218,7 +218,7 @@ def _corrected_value(slot: Slot, text: str, *, takes_text: bool) -> Json:
 
 
 def _corrected_text(text: str) -> str | None:
-    """The words behind the cue and a lead-in such as "the handle is"; None if none are left."""
+    """The words behind the cue and a lead-in such as "the handle is"; None if there are none."""
     rest = lexicon.CORRECTION_CUES.sub("", text.strip(), count=1).strip()
     rest = lexicon.CORRECTION_TAIL.sub("", rest)
     value = free_text(rest).strip(" .,!")
@@ -374,7 +374,7 @@ class RequestedFlows:
 
 
 def requested_flows(assistant: Assistant, slots: Mapping[str, Json], text: str) -> RequestedFlows:
-    """The flows that the words of `text` fit; flows whose guard fails are no candidates."""
+    """The flows that the words of `text` fit; a flow whose guard fails is not a candidate."""
 
     def is_open(flow_id: str) -> bool:
         return can_start(assistant.flows[flow_id], slots)
@@ -598,7 +598,7 @@ def understand(
 
 
 def needs_model(assistant: Assistant, state: DialogueState, text: str) -> bool:
-    """Whether no rule that is sure of itself understands `text` (flows.md §13)."""
+    """Whether none of the sure rules understands `text` (flows.md §13)."""
     message = MessageInContext(assistant, state, text.strip())
     return not any(rule(message)[0] for _, rule in _SURE_RULES)
 

@@ -159,7 +159,7 @@ def _flow_step(node: Node, found: Findings, key: str) -> tuple[str, str | None]:
 
 
 def _slots(item: Node, found: Findings, key: str) -> Iterator[Expectation]:
-    """An item `{name, value}` of an assertion; `name: value` as in plain steps does as well."""
+    """An item `{name, value}` of an assertion; `name: value` as in plain steps is read too."""
     if not isinstance(item, MapNode) or "name" not in item.entries:
         yield from read_slots(item, found, key)
         return
@@ -323,7 +323,7 @@ def _as_slot_value(expected: SlotIsSet, assistant: Assistant) -> Json:
 
 
 def _spellings(flow_id: str, step_id: str) -> tuple[str | None, ...]:
-    """What may stand for the step: nothing, or its id; Rasa prefixes it with the flow's (§2.3)."""
+    """The spellings of a step: none, or its id, which Rasa prefixes with the flow's (§2.3)."""
     return None, step_id, f"{flow_id}_{step_id}"
 
 

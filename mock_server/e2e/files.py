@@ -67,7 +67,7 @@ class Wanted:
 
 
 def wanted_of(project: Path, paths: Sequence[str]) -> tuple[Wanted, ...]:
-    """What the command line asks for: `file.yml::case name` is one case; nothing, all tests."""
+    """The tests named on the command line, else all; `file.yml::case name` is one case."""
     if not paths:
         folders = (project / name for name in FOLDERS)
         return tuple(Wanted(folder) for folder in folders if folder.is_dir())
@@ -260,7 +260,7 @@ class _CaseReader:
     def _steps(
         self, items: tuple[Node, ...], metadata: Values
     ) -> tuple[tuple[Expectation, ...], tuple[UserStep, ...]]:
-        """What is due before the user speaks, and the user's steps with what is due after each."""
+        """What is expected before the user speaks, and the user's steps, each with its own."""
         opening: tuple[Expectation, ...] = ()
         said: list[UserStep] = []
         for item in items:
@@ -293,7 +293,7 @@ class _CaseReader:
         )
 
     def _checks(self, node: MapNode) -> Iterator[Expectation]:
-        """What a step that is not the user's expects."""
+        """The expectations of a step that is not the user's."""
         known = [key for key in node.entries if key in CHECK_KEYS]
         if len(known) != 1 or len(node.entries) != 1:
             text = f"a step has {', '.join(node.entries) or 'nothing'}"

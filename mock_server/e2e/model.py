@@ -93,7 +93,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class UserStep:
-    """What the user says; `is_ordered`: what is expected must come in the order of the file."""
+    """A message of the user; `is_ordered`: expectations are to be met in the order of the file."""
 
     text: str
     location: Location
@@ -104,7 +104,7 @@ class UserStep:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A conversation; `slots` are those of its fixtures, `opening` is due before a word is said."""
+    """A conversation; `slots` are those of its fixtures, `opening` is expected before it."""
 
     name: str
     location: Location

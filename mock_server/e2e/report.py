@@ -51,7 +51,7 @@ class CaseOutcome(StrEnum):
 
 
 class Partner(Protocol):
-    """Whoever is tested: holds a conversation."""
+    """The tested side of a conversation."""
 
     def begin(self, slots: Sequence[tuple[str, Json]]) -> TracedTurn:
         """Start the session, then write `slots`."""
@@ -248,7 +248,7 @@ def _is_routine(event: Event) -> bool:
         case FlowStarted(flow_id=flow_id) | FlowCompleted(flow_id=flow_id):
             return flow_id in ASKING
         case ActionExecuted(name=name, failure=None):
-            # What it said is a line of its own.
+            # The message has a line of its own.
             return name.startswith("utter_") or name == "action_run_slot_rejections"
         case _:
             return False
