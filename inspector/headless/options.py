@@ -265,9 +265,8 @@ Options: TypeAlias = (
 
 
 class Command(NamedTuple):
-    """`module` runs it. An action takes the fields that it names, or all."""
+    """Each example is a whole line. An action takes the fields that it names, or all."""
 
-    module: str
     options: type[Options]
     summary: str
     examples: tuple[str, ...]
@@ -276,19 +275,16 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "demo": Command(
-        "inspector.app",
         DemoOptions,
         "the bundled bank and the app on it; without a terminal, a tour",
         ("a2a-inspect demo",),
     ),
     "card": Command(
-        "inspector.headless.card",
         CardOptions,
         "show an agent's card",
         ("a2a-inspect card http://localhost:5005 --validate",),
     ),
     "send": Command(
-        "inspector.headless.send",
         SendOptions,
         "send a message and show the answer",
         (
@@ -298,7 +294,6 @@ COMMANDS = {
         ),
     ),
     "tasks": Command(
-        "inspector.headless.tasks",
         TasksOptions,
         "look at, cancel or follow a task",
         ("a2a-inspect tasks get http://localhost:5005 TASK_ID",),
@@ -309,7 +304,6 @@ COMMANDS = {
         },
     ),
     "listen": Command(
-        "inspector.headless.listen",
         ListenOptions,
         "receive push notifications and print them",
         (
@@ -318,13 +312,11 @@ COMMANDS = {
         ),
     ),
     "token": Command(
-        "inspector.headless.token",
         TokenOptions,
         "make a signed token for development",
         ("a2a-inspect token --alg HS256 --secret-env SECRET --claim aud=bank --ttl 3600",),
     ),
     "sessions": Command(
-        "inspector.headless.sessions",
         SessionsOptions,
         "list, show, name, export and compare saved sessions",
         (
@@ -348,7 +340,6 @@ COMMANDS = {
         },
     ),
     "targets": Command(
-        "inspector.headless.targets",
         TargetsOptions,
         "save agents by name, with how to reach them",
         (
@@ -410,15 +401,16 @@ def _add_command_flags(parser: Parser, command: Command) -> None:
 
 
 def read_options(words: Sequence[str]) -> tuple[str, Options]:
-    """The module that runs the command that `words` begin with, or else the app; its options.
+    """The module that runs the command in `words`, or the app, and its options.
 
     Raises:
         UsageError: they are not understood.
     """
     if words and words[0] in (*COMMANDS, "-h", "--help", "--version"):
         arguments = _read_command(words)
-        command = COMMANDS[arguments.command]
-        return command.module, read_flags(command.options, arguments)
+        name: str = arguments.command
+        module = "inspector.app" if name == "demo" else f"inspector.headless.{name}"
+        return module, read_flags(COMMANDS[name].options, arguments)
     if len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
         hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
         raise UsageError(f"unknown command {words[0]!r}", hint)

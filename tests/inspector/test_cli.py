@@ -91,8 +91,8 @@ def test_examples_of_the_help_are_accepted(
     examples = re.findall(r"^  a2a-inspect (.+)", capsys.readouterr().out, re.MULTILINE)
     assert examples
     for example in examples:
-        module, _ = read_options(shlex.split(example))
-        assert module == COMMANDS[example.split()[0]].module
+        _, options = read_options(shlex.split(example))
+        assert isinstance(options, COMMANDS[example.split()[0]].options)
 
 
 def test_help_tells_the_default_timeout(capsys: pytest.CaptureFixture[str]) -> None:
