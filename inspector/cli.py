@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from inspector.errors import EXIT_INTERRUPTED, EXIT_OK, InspectorError, UsageError
-from inspector.headless.options import Options, Targeted, read_options
+from inspector.headless.command_line import command_parser
 
 
 def main(argv: Sequence[str] | None = None, when_ready: Callable[[], None] = lambda: None) -> int:
@@ -47,8 +47,12 @@ def _report(errors: BaseExceptionGroup[InspectorError]) -> int:
 
 def _run(words: list[str], when_ready: Callable[[], None]) -> int:
     _refuse_undecodable(words)
-    module, options = read_options(words)
+    if words and words[0] in ("-h", "--help", "--version"):
+        command_parser().parse_args(words)
     # help has been printed by now: what follows may take its time
+    from inspector.headless.options import Options, Targeted, read_options
+
+    module, options = read_options(words)
     if isinstance(options, Targeted):
         from inspector.headless.targets import with_saved_target
 

@@ -1,7 +1,7 @@
 """Flags from dataclasses: a field is a flag of its name, whose type says how it is given.
 
 A bool is a switch, a tuple repeats, a Path is read as one. None, False and () mean that a flag was
-not given, unless the field has another default. Nothing slow is imported: help is there at once.
+not given, unless the field has another default.
 """
 
 import argparse
@@ -10,9 +10,9 @@ from dataclasses import Field, field, fields
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from inspector.errors import UsageError
+from inspector.headless.command_line import Parser
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,46 +69,11 @@ def group(title: str, default: OptionsT) -> OptionsT:
     return field(default=default, metadata={group: (title, type(default))})
 
 
-# argparse has no public names for what flags and commands are added to
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[reportPrivateUsage]
+# argparse has no public name for what flags are added to
 Container: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Report what is wrong with the flags in a line, not below twenty lines of usage.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(message, f"{self.prog} --help")
-
-
-class Version(argparse.Action):
-    """Reads the version only when asked: importlib.metadata costs a directory scan."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        from inspector.headless.terminal import print_text
-
-        print_text(f"{parser.prog} {version('a2a-inspect')}")
-        parser.exit()
-
-
 # To argparse and back
-
-
-def add_parser(commands: Commands, name: str, summary: str, examples: Sequence[str] = ()) -> Parser:
-    """A command with its help; each example is a whole line that works as it stands."""
-    shown = ("example:" if len(examples) == 1 else "examples:", *(f"  {one}" for one in examples))
-    return commands.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog="\n".join(shown) if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
 
 
 def add_flags(parser: Parser, kind: "type[DataclassInstance]", names: Sequence[str] = ()) -> None:

@@ -4,15 +4,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from inspector.errors import UsageError
+from inspector.headless.command_line import COMMANDS, Parser, add_parser, command_parser
 from inspector.headless.flags import (
     Flag,
-    Parser,
-    Version,
     add_flags,
-    add_parser,
     flag,
     group,
     parse_count,
@@ -261,140 +259,44 @@ Options: TypeAlias = (
 )
 
 
-# Commands
-
-
-class Command(NamedTuple):
-    """Each example is a whole line. An action takes the fields that it names, or all."""
-
-    options: type[Options]
-    summary: str
-    examples: tuple[str, ...]
-    actions: Mapping[str, tuple[str, tuple[str, ...]]] = {}
-
-
-COMMANDS = {
-    "demo": Command(
-        DemoOptions,
-        "the bundled bank and the app on it; without a terminal, a tour",
-        ("a2a-inspect demo",),
-    ),
-    "card": Command(
-        CardOptions,
-        "show an agent's card",
-        ("a2a-inspect card http://localhost:5005 --validate",),
-    ),
-    "send": Command(
-        SendOptions,
-        "send a message and show the answer",
-        (
-            "a2a-inspect send http://localhost:5005 'send money to Joe' --slot amount=50",
-            "a2a-inspect send http://localhost:5005 hello --stream --expect-state input-required",
-            "a2a-inspect send http://localhost:5005 -- -begins-with-a-dash",
-        ),
-    ),
-    "tasks": Command(
-        TasksOptions,
-        "look at, cancel or follow a task",
-        ("a2a-inspect tasks get http://localhost:5005 TASK_ID",),
-        {
-            "get": ("show the task as it is", ()),
-            "cancel": ("ask the agent to cancel it", ()),
-            "resubscribe": ("follow it again after a dropped stream", ()),
-        },
-    ),
-    "listen": Command(
-        ListenOptions,
-        "receive push notifications and print them",
-        (
-            "a2a-inspect listen --port 8765 --forward http://localhost:9000/callback",
-            "a2a-inspect listen --port 8765 --fail 500 --delay 2",
-        ),
-    ),
-    "token": Command(
-        TokenOptions,
-        "make a signed token for development",
-        ("a2a-inspect token --alg HS256 --secret-env SECRET --claim aud=bank --ttl 3600",),
-    ),
-    "sessions": Command(
-        SessionsOptions,
-        "list, show, name, export and compare saved sessions",
-        (
-            "a2a-inspect sessions show last",
-            "a2a-inspect sessions export last --format md --output last.md",
-        ),
-        {
-            "list": ("list all, the newest first", ("json",)),
-            "show": ("print the conversation", ("json", "session")),
-            "name": ("give it a name; prune keeps named ones", ("json", "session", "name")),
-            "export": ("write it in another format", ("json", "session", "format", "output")),
-            "compare": (
-                "compare the outcomes of two, turn by turn; exit 1 if they differ",
-                ("json", "session", "other"),
-            ),
-            "delete": ("delete sessions", ("json", "sessions")),
-            "prune": (
-                "delete old sessions without a name",
-                ("json", "keep", "older_than", "named_too"),
-            ),
-        },
-    ),
-    "targets": Command(
-        TargetsOptions,
-        "save agents by name, with how to reach them",
-        (
-            "a2a-inspect targets add bank http://localhost:5005 --header 'X-Team: ${TEAM}'",
-            "a2a-inspect send bank 'send 50 to Joe'",
-        ),
-        {
-            "list": ("list the saved targets", ("json",)),
-            "add": ("save a target, or replace it", ()),
-            "remove": ("remove a target", ("json", "name")),
-        },
-    ),
+_OPTIONS: Mapping[str, type[Options]] = {
+    "demo": DemoOptions,
+    "card": CardOptions,
+    "send": SendOptions,
+    "tasks": TasksOptions,
+    "listen": ListenOptions,
+    "token": TokenOptions,
+    "sessions": SessionsOptions,
+    "targets": TargetsOptions,
 }
-
-EPILOG = """\
-Without a command, a2a-inspect [TARGET] opens the terminal app. A TARGET is an agent's base URL,
-its card's URL, a card file, the folder of a project or sub agent, or a saved target's name.
-
-exit status:
-  0    fine                         4    the server does not speak A2A
-  1    an expectation failed        5    the agent refused, or --timeout passed
-  2    wrong usage or settings      130  interrupted
-  3    cannot reach the agent
-
-A failed task is not a failed command, unless --expect-state says so.
-"""
-
-
-def command_parser(named: str) -> Parser:
-    """The parser of all commands; only that `named` has its flags, which take time to add."""
-    parser = Parser(
-        prog="a2a-inspect",
-        usage="a2a-inspect [TARGET] | COMMAND …",
-        description="Inspects A2A agents: talk to them and see every byte, state and slot.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
-    commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", prog="a2a-inspect"
-    )
-    for name, command in COMMANDS.items():
-        added = add_parser(commands, name, command.summary, command.examples)
-        if name == named:
-            _add_command_flags(added, command)
-    return parser
-
-
-def _add_command_flags(parser: Parser, command: Command) -> None:
-    if not command.actions:
-        add_flags(parser, command.options)
-        return
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, (summary, fields) in command.actions.items():
-        add_flags(add_parser(actions, name, summary), command.options, fields)
+# The summary of each action, and the fields that it takes, or all.
+ACTIONS: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "tasks": {
+        "get": ("show the task as it is", ()),
+        "cancel": ("ask the agent to cancel it", ()),
+        "resubscribe": ("follow it again after a dropped stream", ()),
+    },
+    "sessions": {
+        "list": ("list all, the newest first", ("json",)),
+        "show": ("print the conversation", ("json", "session")),
+        "name": ("give it a name; prune keeps named ones", ("json", "session", "name")),
+        "export": ("write it in another format", ("json", "session", "format", "output")),
+        "compare": (
+            "compare the outcomes of two, turn by turn; exit 1 if they differ",
+            ("json", "session", "other"),
+        ),
+        "delete": ("delete sessions", ("json", "sessions")),
+        "prune": (
+            "delete old sessions without a name",
+            ("json", "keep", "older_than", "named_too"),
+        ),
+    },
+    "targets": {
+        "list": ("list the saved targets", ("json",)),
+        "add": ("save a target, or replace it", ()),
+        "remove": ("remove a target", ("json", "name")),
+    },
+}
 
 
 # What was given
@@ -406,11 +308,11 @@ def read_options(words: Sequence[str]) -> tuple[str, Options]:
     Raises:
         UsageError: they are not understood.
     """
-    if words and words[0] in (*COMMANDS, "-h", "--help", "--version"):
+    if words and words[0] in COMMANDS:
         arguments = _read_command(words)
         name: str = arguments.command
         module = "inspector.app" if name == "demo" else f"inspector.headless.{name}"
-        return module, read_flags(COMMANDS[name].options, arguments)
+        return module, read_flags(_OPTIONS[name], arguments)
     if len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
         hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
         raise UsageError(f"unknown command {words[0]!r}", hint)
@@ -427,7 +329,12 @@ def parse_connection(words: Sequence[str]) -> ConnectionOptions:
 
 
 def _read_command(words: Sequence[str]) -> argparse.Namespace:
-    arguments, unread = command_parser(words[0]).parse_known_args(words)
+    def fill(name: str, parser: Parser) -> None:
+        # to add the flags of all commands takes time
+        if name == words[0]:
+            _add_command_flags(parser, name)
+
+    arguments, unread = command_parser(fill).parse_known_args(words)
     is_send = arguments.command == "send"
     if is_send and arguments.text is None and _is_late_word(unread):
         arguments.text, unread = unread[-1], []
@@ -436,6 +343,15 @@ def _read_command(words: Sequence[str]) -> argparse.Namespace:
         hint = f"a2a-inspect {arguments.command} --help{quotes}"
         raise UsageError(f"unrecognized arguments: {' '.join(unread)}", hint)
     return arguments
+
+
+def _add_command_flags(parser: Parser, command: str) -> None:
+    if command not in ACTIONS:
+        add_flags(parser, _OPTIONS[command])
+        return
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, (summary, fields) in ACTIONS[command].items():
+        add_flags(add_parser(actions, name, summary), _OPTIONS[command], fields)
 
 
 def _is_late_word(unread: list[str]) -> bool:

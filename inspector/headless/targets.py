@@ -17,8 +17,8 @@ from inspector.core.saved.targets import (
 )
 from inspector.core.target import parse_target
 from inspector.errors import EXIT_OK, UsageError
+from inspector.headless.command_line import COMMANDS
 from inspector.headless.options import (
-    COMMANDS,
     ConnectionOptions,
     Targeted,
     TargetsOptions,
