@@ -2,8 +2,8 @@
 
 InspectorError
 ├── UsageError        2  a flag, file or target that cannot be used as given
-├── Unreachable       3  nobody answers: DNS, connection, TLS
-├── NotA2A            4  somebody answers, but not in A2A
+├── Unreachable       3  no answer: DNS, connection, TLS
+├── NotA2A            4  an answer, but not in A2A
 ├── Refused           5  a JSON-RPC error, 401, 409 or another refusal
 └── TimedOut          5  no answer within --timeout
 """

@@ -68,7 +68,7 @@ def resolve_target(
     `by_address` finds the target by where it leads to, as a recorded session states it.
 
     Raises:
-        UsageError: the file of targets holds what no flag could say; somebody has edited it.
+        UsageError: the file of targets was edited, and has what no flag takes.
     """
     targets = read_targets(targets_file()).saved
     saved = targets.get(target)

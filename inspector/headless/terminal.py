@@ -18,7 +18,7 @@ def print_text(*lines: str) -> None:
 
     Raises:
         UsageError: stdout takes no more; whatever else is printed is lost.
-        BrokenPipeError: whoever read it has gone.
+        BrokenPipeError: the reader has gone.
     """
     with _stdout():
         sys.stdout.writelines(f"{line}\n" for line in lines)

@@ -1,7 +1,7 @@
 """The seam between what the inspector does and how one generation of A2A writes it.
 
 A dialect is one version of the protocol over one binding. It encodes what an operation asks and
-reads what comes back into the types below; whoever uses these needs no word of the wire.
+reads what comes back into the types below; whatever uses these knows no word of the wire.
 """
 
 import base64
