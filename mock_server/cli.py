@@ -219,7 +219,7 @@ def _add_reloading(serve: argparse.ArgumentParser) -> None:
         "--on-reload",
         choices=["preserve", "clean"],
         default="preserve",
-        help="whether a conversation in a changed flow goes on or begins anew",
+        help="whether a conversation in a changed flow continues or starts anew",
     )
 
 

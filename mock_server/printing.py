@@ -14,7 +14,7 @@ def print_lines(*lines: str) -> None:
 
     Raises:
         OutputLost: stdout takes no more.
-        BrokenPipeError: whoever read it has gone.
+        BrokenPipeError: the reader has gone.
     """
     with _stdout():
         encoding = sys.stdout.encoding

@@ -112,7 +112,7 @@ TRUE_PROBLEMS = {
         ("data/flows/remove_contact.yml", 11, "condition.type"),
     ],
     "calm-summit-masterclass-assistant": [
-        # A left-over of Rasa's tutorial: `has_sufficient_funds` is no slot.
+        # A left-over of Rasa's tutorial: `has_sufficient_funds` is not a slot.
         ("actions/actions.py", 22, "action.unknown_slot"),
         # `next: END` stands beside `then` of a branch, where nothing reads it.
         ("data/flows.yml", 26, "flow.branch_key"),

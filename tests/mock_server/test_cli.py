@@ -58,7 +58,7 @@ def test_examples_of_the_help_are_accepted(
 
 @pytest.mark.req("CLI-2")
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "text"),
     [
         (["serve", "--port", "99999"], "'99999' is not a port: expected 0 to 65535"),
         (["serve", "--max-body", "0"], "'0' is not a whole number above 0"),
@@ -69,10 +69,10 @@ def test_examples_of_the_help_are_accepted(
         (["dance"], "invalid choice: 'dance' "),
     ],
 )
-def test_wrong_words_are_told_with_status_2(words: list[str], told: str) -> None:
+def test_wrong_words_are_reported_with_status_2(words: list[str], text: str) -> None:
     refused = a2a_mock(*words)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert told in refused.stderr
+    assert text in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
 
 

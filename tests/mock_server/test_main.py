@@ -1,4 +1,4 @@
-"""The program as a process: interrupted early, its streams full, closed or no text."""
+"""The program as a process: interrupted early, its streams full, closed or not text."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def test_an_interruption_while_it_starts_is_quiet(module: str) -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
 @pytest.mark.parametrize("words", [CHECK, ("graph", str(MINIMAL)), ("serve", "--port", "0")])
-def test_a_full_disk_is_told(words: tuple[str, ...]) -> None:
+def test_a_full_disk_is_reported(words: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
         done = run(*words, stdout=full)
     assert done.returncode == 2
@@ -65,7 +65,7 @@ def test_a_full_disk_is_told(words: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
 @pytest.mark.parametrize("words", [("nosuch",), ("check", "/nonexistent")])
-def test_an_error_that_cannot_be_told_keeps_its_status(words: tuple[str, ...]) -> None:
+def test_an_error_that_cannot_be_printed_keeps_its_status(words: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
         assert run(*words, stderr=full).returncode == 2
 

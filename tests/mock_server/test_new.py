@@ -119,7 +119,7 @@ def test_nothing_is_overwritten(
     )
 
 
-def test_place_that_cannot_be_written_is_told(
+def test_place_that_cannot_be_written_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")

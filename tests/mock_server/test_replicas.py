@@ -16,9 +16,9 @@ def test_missing_haproxy_names_the_package(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replicas", "--haproxy", str(tmp_path / "haproxy")]) == 2
-    told = capsys.readouterr().err
-    assert "install the package haproxy" in told
-    assert len(told.splitlines()) == 1
+    printed = capsys.readouterr().err
+    assert "install the package haproxy" in printed
+    assert len(printed.splitlines()) == 1
 
 
 def test_named_haproxy_is_taken(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_config_with_one_mistake_has_one_problem(agents: tuple[str, ...], code: 
 
 
 @pytest.mark.req("CFG-7")
-def test_written_secret_is_not_told() -> None:
+def test_written_secret_is_not_shown() -> None:
     (found,) = problems(mock=SCRIPT, agents=(EXTERNAL + CARD + "  auth: {token: s3cret}\n",))
     assert "s3cret" not in found
     assert found.endswith('name a variable: token: "${TOKEN}"')

@@ -313,17 +313,17 @@ def test_card_is_taken_as_it_is(tmp_path: Path, extra: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(
+def test_what_is_wrong_is_reported_with_its_line(
     tmp_path: Path, wrong: str | bytes, problems: list[str]
 ) -> None:
-    told = problems_of(tmp_path / "card.json", wrong)
-    assert len(told) == len(problems)
-    for text, expected in zip(sorted(told), sorted(problems), strict=True):
+    found = problems_of(tmp_path / "card.json", wrong)
+    assert len(found) == len(problems)
+    for text, expected in zip(sorted(found), sorted(problems), strict=True):
         assert text.startswith(expected)
 
 
 @pytest.mark.req("CARD-6")
-def test_missing_file_is_told_where_it_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
     found = Findings()
     assert read_card_file(tmp_path / "card.json", AT, found) is None
     (problem,) = found.problems

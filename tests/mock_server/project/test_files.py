@@ -13,7 +13,7 @@ ONE = "flows: {one: {description: d, steps: [{action: action_pay}]}}"
 
 
 def problems(folder: Path) -> list[str]:
-    """What is told of the project beside what only a server asks for."""
+    """The problems of the project but for what only a server needs."""
     try:
         project = load_assistant(folder, environment={})
     except ProjectError as error:
@@ -43,7 +43,7 @@ def test_hidden_files_are_no_part_of_the_project(folder: Path) -> None:
     assert problems(folder) == []
 
 
-def test_name_that_is_no_text_can_be_told(folder: Path) -> None:
+def test_name_that_is_not_text_can_be_printed(folder: Path) -> None:
     odd = os.fsencode(folder) + b"/data/\xff.yml"
     Path(os.fsdecode(odd)).write_text("flows: [", encoding="utf-8")
     [problem] = problems(folder)
@@ -51,7 +51,7 @@ def test_name_that_is_no_text_can_be_told(folder: Path) -> None:
 
 
 @pytest.mark.req("CFG-7")
-def test_unreadable_file_is_told_once(folder: Path) -> None:
+def test_unreadable_file_is_reported_once(folder: Path) -> None:
     (folder / "data" / "flows.yml").write_bytes(b"\xff")
     [problem] = problems(folder)
     assert problem.startswith("data/flows.yml:1: project.encoding: ")
@@ -67,7 +67,7 @@ def test_file_of_any_size_is_not_read(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("place", ["data", "domain.yml", "sub_agents", "."])
-def test_what_may_not_be_read_is_told(folder: Path, place: str) -> None:
+def test_what_may_not_be_read_is_reported(folder: Path, place: str) -> None:
     (folder / "sub_agents").mkdir()
     (folder / place).chmod(0)
     [problem] = problems(folder)

@@ -256,7 +256,7 @@ def test_missing_folder_file_and_domain_are_problems(folder: Path):
     assert all(problem.location.file for problem in caught.value.problems)
 
 
-def test_file_that_is_no_utf_8_names_the_line(folder: Path):
+def test_file_that_is_not_utf_8_names_the_line(folder: Path):
     (folder / "data" / "more.yml").write_bytes(b"flows:\n  x\xff: 1\n")
     with pytest.raises(ProjectError) as caught:
         load_project(folder, environment={})
@@ -363,7 +363,7 @@ def test_session_config_is_checked_again(
     assert load_model(folder, environment={}, relax=True).file == folder.name
 
 
-def test_every_problem_of_an_archive_is_told(tmp_path: Path) -> None:
+def test_every_problem_of_an_archive_is_reported(tmp_path: Path) -> None:
     archive = archive_of(
         tmp_path / "bank.tar.gz", domain_yml=b"slots: []\n", data__flows_yml=b"flows: []\n"
     )
@@ -371,7 +371,7 @@ def test_every_problem_of_an_archive_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"no archive", b"PK\x03\x04"])
-def test_file_that_is_no_archive_is_a_problem(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_an_archive_is_a_problem(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "bank.tar.gz"
     file.write_bytes(content)
     assert problems_of_model(file) == [

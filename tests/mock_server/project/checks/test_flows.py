@@ -253,7 +253,7 @@ def test_steps_behind_a_mistake_are_not_called_unreachable(
     assert found.startswith(problem)
 
 
-def test_only_the_first_of_steps_that_are_never_reached_is_told(report: Report):
+def test_only_the_first_of_steps_that_are_never_reached_is_reported(report: Report):
     steps = (
         "      - {action: utter_done, next: END}\n"
         "      - {id: lost, action: utter_done}\n"
@@ -282,7 +282,7 @@ def test_what_an_unread_file_defines_is_not_called_unknown(report: Report, text:
     assert ": yaml.syntax: this is not YAML: " in found
 
 
-def test_what_is_never_closed_is_told_with_the_line_where_it_begins(report: Report):
+def test_what_is_never_closed_is_reported_with_the_line_where_it_begins(report: Report):
     (found,) = report(domain="version: '3.1'\nslots: {a: {type: 'text}}\nactions: []\n")
     assert found == (
         "domain.yml:4: yaml.syntax: this is not YAML: found unexpected end of stream, "
@@ -399,7 +399,7 @@ def test_config_of_the_wrong_shape(report: Report):
         ("    description: ''\n", "flows.yml:6: flow.no_description"),
     ],
 )
-def test_flows_are_told_apart(report: Report, head: str, problem: str):
+def test_flows_that_are_alike_are_reported(report: Report, head: str, problem: str):
     steps = "    steps: [{action: utter_done}]\n"
     pay = f"  pay:\n    description: Pay.\n    nlu_trigger: [{{intent: go}}]\n{steps}"
     (found,) = report(f"flows:\n{pay}  other:\n{head}{steps}")
