@@ -1,4 +1,4 @@
-"""Piles: every block has its lines, every line its block, whatever changes."""
+"""Blocks of the timeline: every block has its lines, every line its block, whatever changes."""
 
 from itertools import accumulate, count
 
@@ -35,7 +35,7 @@ class Drawing:
         self.drawn = 0
         self.closed: set[int] = set()
         self.marked: set[int] = set()
-        self.pile = TaskBlocks(
+        self.blocks = TaskBlocks(
             heading=self.heading,
             row=self.row,
             marks=lambda task: int(task.exchange in self.marked),
@@ -67,18 +67,18 @@ class Drawing:
         ]
 
 
-def check(pile: BlockSource, expected: list[Block]) -> None:
-    """`pile` is what laying out `expected` one below the other gives."""
+def check(blocks: BlockSource, expected: list[Block]) -> None:
+    """`blocks` is what laying out `expected` one below the other gives."""
     heights = [len(block.lines) for block in expected]
     tops = [0, *accumulate(heights)]
-    assert len(pile) == len(expected)
-    assert [pile[index].place for index in range(len(pile))] == [one.place for one in expected]
-    assert [pile.top(index) for index in range(len(pile) + 1)] == tops
-    assert [len(pile.lines(index)) for index in range(len(pile))] == heights
+    assert len(blocks) == len(expected)
+    assert [blocks[index].place for index in range(len(blocks))] == [one.place for one in expected]
+    assert [blocks.top(index) for index in range(len(blocks) + 1)] == tops
+    assert [len(blocks.lines(index)) for index in range(len(blocks))] == heights
     lines = [index for index, height in enumerate(heights) for _ in range(height)]
-    assert [pile.at(line) for line in range(tops[-1])] == lines
+    assert [blocks.at(line) for line in range(tops[-1])] == lines
     for index, block in enumerate(expected):
-        assert block.place is None or pile.index_of(block.place) == index
+        assert block.place is None or blocks.index_of(block.place) == index
 
 
 findings = st.lists(st.integers(0, 2), max_size=6)
@@ -94,7 +94,7 @@ def test_tasks_lie_one_below_the_other_whatever_changes(
 ) -> None:
     drawing, fresh = Drawing(), count(100)
     rows = Series(row(exchange, many) for exchange, many in enumerate(tasks, 1))
-    drawing.pile.take(rows)
+    drawing.blocks.take(rows)
     for step, number in steps:
         place = number % len(rows) if len(rows) else 0
         if step == "row" or not len(rows):
@@ -112,9 +112,9 @@ def test_tasks_lie_one_below_the_other_whatever_changes(
         elif step in ("close", "mark"):
             exchange = rows[place].exchange
             (drawing.closed if step == "close" else drawing.marked).__ixor__({exchange})
-            drawing.pile.touch(exchange)
-        drawing.pile.take(rows)
-        check(drawing.pile, drawing.expected(list(rows)))
+            drawing.blocks.touch(exchange)
+        drawing.blocks.take(rows)
+        check(drawing.blocks, drawing.expected(list(rows)))
 
 
 def with_updates(task: TaskRow, updates: Series[Update]) -> TaskRow:
@@ -125,34 +125,34 @@ def with_updates(task: TaskRow, updates: Series[Update]) -> TaskRow:
 def test_only_what_is_looked_at_is_drawn() -> None:
     drawing = Drawing()
     rows = Series([row(1, [0] * 100_000)])
-    drawing.pile.take(rows)
+    drawing.blocks.take(rows)
     assert drawing.drawn == 0
-    middle = drawing.pile.at(50_000)
-    assert drawing.pile[middle].place == Place(1, 50_000)
+    middle = drawing.blocks.at(50_000)
+    assert drawing.blocks[middle].place == Place(1, 50_000)
     task = rows[0]
     rows = rows.set(0, with_updates(task, task.updates.append(update(1, 100_001, 0))))
-    drawing.pile.take(rows)
-    assert drawing.pile[middle] is drawing.pile[middle]
+    drawing.blocks.take(rows)
+    assert drawing.blocks[middle] is drawing.blocks[middle]
     assert drawing.drawn == 1
 
 
 def test_a_place_of_no_task_is_nowhere() -> None:
     drawing = Drawing()
-    drawing.pile.take(Series([row(1, [0, 0])]))
-    assert drawing.pile.index_of(Place(2, 1)) is None
-    assert drawing.pile.index_of(Place(1, 99)) == 2
-    drawing.pile.take(Series([row(3, [0])]))
-    assert drawing.pile.index_of(Place(1, 1)) is None
-    assert not drawing.pile.touch(9)
+    drawing.blocks.take(Series([row(1, [0, 0])]))
+    assert drawing.blocks.index_of(Place(2, 1)) is None
+    assert drawing.blocks.index_of(Place(1, 99)) == 2
+    drawing.blocks.take(Series([row(3, [0])]))
+    assert drawing.blocks.index_of(Place(1, 1)) is None
+    assert not drawing.blocks.touch(9)
 
 
 @given(st.lists(st.integers(1, 9), unique=True), st.lists(st.integers(10, 20), unique=True))
 def test_a_list_has_a_line_for_each_item(items: list[int], others: list[int]) -> None:
-    pile = ItemBlocks[int](
+    blocks = ItemBlocks[int](
         lambda one: Block(Place(one, 0), (Line(Content(str(one))),)), lambda one: Place(one, 0)
     )
-    assert pile.take(Series(items)) is bool(items)
-    assert pile.take(Series(items + others)) is bool(others)
-    check(pile, [Block(Place(one, 0), (Line(Content("")),)) for one in items + others])
-    pile.take(Series(items))
-    assert [pile.index_of(Place(one, 0)) for one in others] == [None] * len(others)
+    assert blocks.take(Series(items)) is bool(items)
+    assert blocks.take(Series(items + others)) is bool(others)
+    check(blocks, [Block(Place(one, 0), (Line(Content("")),)) for one in items + others])
+    blocks.take(Series(items))
+    assert [blocks.index_of(Place(one, 0)) for one in others] == [None] * len(others)
