@@ -28,6 +28,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.tui.app import InspectorApp
+from inspector.tui.drawing.block_list import BlockList
 from inspector.wire.json_values import Json
 
 PATIENCE_SECONDS = 60.0
@@ -203,8 +204,11 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.pilot.wait_for_idle", settle)
 
 
+Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+
+
 @pytest.fixture
-def until() -> Callable[..., object]:
+def until() -> Until:
     """Return a coroutine function that lets the app run until a condition holds."""
 
     async def wait(pilot: Pilot[int], holds: Callable[[], object]) -> None:
@@ -215,6 +219,23 @@ def until() -> Callable[..., object]:
                 await settle()
 
     return wait
+
+
+Drawn: TypeAlias = Callable[[Pilot[int]], dict[str, str]]
+
+
+@pytest.fixture
+def drawn() -> Drawn:
+    """Return what reads all that conversation, timeline and wire show, in sight or not."""
+
+    def read(pilot: Pilot[int]) -> dict[str, str]:
+        screen = pilot.app.screen
+        return {
+            name: "\n".join(block.plain for block in screen.query_one(name, BlockList).blocks)
+            for name in ("#conversation", "#timeline", "#exchanges")
+        }
+
+    return read
 
 
 @pytest.fixture(autouse=True)

@@ -2,11 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from inspector.tui.app import InspectorApp
@@ -15,9 +13,8 @@ from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Until
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 FIRST_FRAME = """
 import sys
@@ -44,7 +41,7 @@ def test_first_frame_needs_no_session(target: str | None) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.req("TUI-2")
-async def test_start_screen_connects_to_what_is_typed(agent: "Agent", until: Until) -> None:
+async def test_start_screen_connects_to_what_is_typed(agent: "Agent", until: "Until") -> None:
     app = InspectorApp()
     async with app.run_test() as pilot:
         await pilot.press("u")
@@ -57,7 +54,7 @@ async def test_start_screen_connects_to_what_is_typed(agent: "Agent", until: Unt
 
 @pytest.mark.anyio
 @pytest.mark.req("TUI-2")
-async def test_target_that_is_none_is_asked_for_again(until: Until) -> None:
+async def test_target_that_is_none_is_asked_for_again(until: "Until") -> None:
     app = InspectorApp("no such thing")
     async with app.run_test() as pilot:
         await until(pilot, lambda: isinstance(app.screen, StartScreen))
@@ -68,7 +65,7 @@ async def test_target_that_is_none_is_asked_for_again(until: Until) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.req("TUI-2")
-async def test_demo_serves_the_bank_and_a_transfer_completes(until: Until) -> None:
+async def test_demo_serves_the_bank_and_a_transfer_completes(until: "Until") -> None:
     app = InspectorApp()
     async with app.run_test(size=(160, 48)) as pilot:
         await pilot.press("d")
@@ -87,7 +84,7 @@ async def test_demo_serves_the_bank_and_a_transfer_completes(until: Until) -> No
 
 
 @pytest.mark.anyio
-async def test_agent_that_is_not_there_is_told_in_the_header(until: Until) -> None:
+async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> None:
     app = InspectorApp("http://127.0.0.1:9")
     async with app.run_test() as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace))

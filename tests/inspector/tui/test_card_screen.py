@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 from textual.pilot import Pilot
@@ -34,7 +34,10 @@ from inspector.views.card import EMPTY, step
 from inspector.views.log_views import Views
 from inspector.views.reading import read_log
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]]], None]
 
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
@@ -227,7 +230,7 @@ def card_of(screen: Workspace) -> str | None:
 @pytest.mark.anyio
 @pytest.mark.req("CARDV-1", "SESS-1")
 async def test_an_example_is_written_and_the_card_is_kept(
-    start_agent: Callable[..., Server], until: Until
+    start_agent: Callable[..., Server], until: "Until"
 ) -> None:
     agent = start_agent(b"", {"skills": CARD["skills"]})
     app = InspectorApp(agent.url, Connection())

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -17,7 +17,7 @@ from inspector.core.saved.session_store import find_session
 from inspector.demo import serve_bank
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
-from inspector.tui.composing.composer import Composer
+from inspector.tui.composing.composer import Composer, History
 from inspector.tui.composing.pairs_table import PairLine
 from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
@@ -25,11 +25,11 @@ from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent
+    from tests.inspector.tui.conftest import Until
 
 pytestmark = pytest.mark.anyio
 WIDE = (160, 60)
 BANK = Path(__file__).parents[3] / "examples" / "bank"
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 
 async def answer(head: str, body: bytes, writer: asyncio.StreamWriter) -> None:
@@ -91,7 +91,7 @@ def options(pilot: Pilot[int]) -> str:
     return str(pilot.app.screen.query_one("#options", Static).content)
 
 
-async def connect(pilot: Pilot[int], until: Until) -> None:
+async def connect(pilot: Pilot[int], until: "Until") -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
     await until(pilot, lambda: workspace(pilot).view.card)
 
@@ -101,7 +101,7 @@ async def write(pilot: Pilot[int], text: str) -> None:
     await pilot.press(*(" " if letter == " " else letter for letter in text))
 
 
-async def send(pilot: Pilot[int], until: Until, text: str) -> None:
+async def send(pilot: Pilot[int], until: "Until", text: str) -> None:
     """Send `text` and wait until it is answered."""
     before = len(workspace(pilot).view.exchanges)
     await write(pilot, text)
@@ -127,7 +127,7 @@ async def fill(pilot: Pilot[int], field: str, text: str) -> None:
 
 
 @pytest.mark.req("COMP-2", "COMP-3")
-async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: Until) -> None:
+async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+o")
@@ -162,7 +162,7 @@ async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: U
 
 
 @pytest.mark.req("TUI-1")
-async def test_arrows_walk_the_drawer(server: "RawServer", until: Until) -> None:
+async def test_arrows_walk_the_drawer(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+o", "down", "down", "right", "enter", "down", "enter")
@@ -175,7 +175,10 @@ async def test_arrows_walk_the_drawer(server: "RawServer", until: Until) -> None
 
 @pytest.mark.req("COMP-2", "CONN-3")
 async def test_metadata_and_headers_go_out_and_secrets_stay_out_of_the_log(
-    server: "RawServer", until: Until, monkeypatch: pytest.MonkeyPatch, secret: Callable[[str], str]
+    server: "RawServer",
+    until: "Until",
+    monkeypatch: pytest.MonkeyPatch,
+    secret: Callable[[str], str],
 ) -> None:
     monkeypatch.setenv("TENANT_KEY", secret("tenant-key-4711"))
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
@@ -205,7 +208,7 @@ async def test_metadata_and_headers_go_out_and_secrets_stay_out_of_the_log(
 
 @pytest.mark.req("COMP-2")
 async def test_header_of_an_unset_variable_is_told_and_the_turn_kept(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -222,7 +225,7 @@ async def test_header_of_an_unset_variable_is_told_and_the_turn_kept(
 
 @pytest.mark.req("COMP-1")
 async def test_file_is_attached_by_its_path_shown_with_its_size_and_removable(
-    server: "RawServer", until: Until, tmp_path: Path
+    server: "RawServer", until: "Until", tmp_path: Path
 ) -> None:
     tmp_path.joinpath("receipt.txt").write_bytes(b"x" * 2000)
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
@@ -247,7 +250,9 @@ async def test_file_is_attached_by_its_path_shown_with_its_size_and_removable(
 
 
 @pytest.mark.req("COMP-1")
-async def test_what_cannot_be_attached_is_told_in_place(server: "RawServer", until: Until) -> None:
+async def test_what_cannot_be_attached_is_told_in_place(
+    server: "RawServer", until: "Until"
+) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+f")
@@ -259,7 +264,7 @@ async def test_what_cannot_be_attached_is_told_in_place(server: "RawServer", unt
 
 @pytest.mark.req("COMP-1", "COMP-1a", "SLOT-1")
 async def test_winner_and_the_text_left_are_shown_before_sending(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -279,7 +284,7 @@ async def test_winner_and_the_text_left_are_shown_before_sending(
 
 @pytest.mark.req("COMP-1")
 async def test_type_known_from_the_agent_is_kept_and_a_wrong_value_marked(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -300,7 +305,7 @@ async def test_type_known_from_the_agent_is_kept_and_a_wrong_value_marked(
 
 @pytest.mark.req("COMP-1a")
 async def test_project_types_the_slots_and_offers_their_values(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url, project=BANK).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -319,7 +324,7 @@ async def test_project_types_the_slots_and_offers_their_values(
 
 @pytest.mark.req("COMP-1", "CONN-5")
 async def test_raw_body_goes_out_byte_for_byte_even_when_it_is_no_json(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -338,7 +343,7 @@ async def test_raw_body_goes_out_byte_for_byte_even_when_it_is_no_json(
 
 
 @pytest.mark.req("COMP-1")
-async def test_raw_body_is_taken_back_into_the_fields(server: "RawServer", until: Until) -> None:
+async def test_raw_body_is_taken_back_into_the_fields(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await write(pilot, "hi")
@@ -353,7 +358,7 @@ async def test_raw_body_is_taken_back_into_the_fields(server: "RawServer", until
 
 @pytest.mark.req("COMP-1")
 async def test_raw_body_that_no_field_can_hold_is_dropped_when_asked_twice(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -366,7 +371,7 @@ async def test_raw_body_that_no_field_can_hold_is_dropped_when_asked_twice(
 
 @pytest.mark.req("COMP-4")
 async def test_selected_turn_is_edited_with_all_it_carried(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -397,7 +402,7 @@ async def test_selected_turn_is_edited_with_all_it_carried(
 
 @pytest.mark.req("COMP-4", "SESS-1")
 async def test_turns_of_a_reopened_session_are_edited_and_recalled(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -417,7 +422,7 @@ async def test_turns_of_a_reopened_session_are_edited_and_recalled(
 
 
 @pytest.mark.req("COMP-2", "COMP-3", "TURN-5")
-async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: Until) -> None:
+async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await send(pilot, until, "send 50 to Joe")
@@ -430,7 +435,7 @@ async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: Unti
 
 
 @pytest.mark.req("COMP-2", "TURN-5")
-async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: Until) -> None:
+async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await send(pilot, until, "what does it cost")
@@ -444,7 +449,7 @@ async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: Unt
 
 
 @pytest.mark.req("COMP-3")
-async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: Until) -> None:
+async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await send(pilot, until, "send 50 to Joe")
@@ -459,7 +464,7 @@ async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: Until) ->
 
 
 @pytest.mark.req("COMP-3")
-async def test_chosen_ways_follow_the_task(bank: str, until: Until) -> None:
+async def test_chosen_ways_follow_the_task(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+o")
@@ -473,7 +478,7 @@ async def test_chosen_ways_follow_the_task(bank: str, until: Until) -> None:
 
 @pytest.mark.req("COMP-4")
 async def test_turn_and_slots_are_kept_under_a_name_and_taken_up(
-    server: "RawServer", until: Until
+    server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -497,10 +502,38 @@ async def test_turn_and_slots_are_kept_under_a_name_and_taken_up(
         assert all(line.startswith("+") for line in shown)
 
 
-async def test_terminal_without_an_editor_says_so(server: "RawServer", until: Until) -> None:
+async def test_terminal_without_an_editor_says_so(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("h", "i", "ctrl+e")
         notice = "the terminal cannot be handed over to another program"
         await until(pilot, lambda: pilot.app.screen.query_one(KeyBar).notice == notice)
         assert composer(pilot).prompt.text == "hi"
+
+
+FIRST, SECOND, DRAFT = Turn("first"), Turn("second"), Turn("half a sen")
+
+
+@pytest.fixture
+def history() -> History:
+    history = History()
+    history.keep_unsent(FIRST)
+    history.keep_unsent(SECOND)
+    return history
+
+
+@pytest.mark.req("COMP-4")
+def test_what_was_written_comes_back_after_the_newest(history: History) -> None:
+    assert history.step((), -1, DRAFT) == SECOND
+    assert history.step((), -1, SECOND) == FIRST
+    assert history.step((), -1, FIRST) == FIRST
+    assert history.step((), 1, FIRST) == SECOND
+    assert history.is_recalling
+    assert history.step((), 1, SECOND) == DRAFT
+    assert not history.is_recalling
+
+
+@pytest.mark.req("COMP-4")
+def test_nothing_comes_after_what_is_written(history: History) -> None:
+    assert history.step((), 1, DRAFT) is None
+    assert History().step((), -1, DRAFT) is None

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import jwt
 import pytest
@@ -21,7 +21,10 @@ from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.card import BEARER, Scheme
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]]], None]
 
 
@@ -73,7 +76,7 @@ def said(pilot: Pilot[int]) -> list[str]:
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3", "TUI-2")
-async def test_a_missing_token_is_asked_for(protected_bank: str, until: Until) -> None:
+async def test_a_missing_token_is_asked_for(protected_bank: str, until: "Until") -> None:
     app = InspectorApp(protected_bank, Connection(is_saved=False))
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: is_asking(pilot))
@@ -102,7 +105,7 @@ async def test_a_missing_token_is_asked_for(protected_bank: str, until: Until) -
     ids=["expired", "another key", "another audience", "opaque"],
 )
 async def test_a_refused_token_is_told_apart(
-    protected_bank: str, until: Until, given: Callable[[], str], told: str
+    protected_bank: str, until: "Until", given: Callable[[], str], told: str
 ) -> None:
     app = InspectorApp(protected_bank, bearing(given()))
     async with app.run_test(size=(120, 36)) as pilot:
@@ -115,7 +118,7 @@ async def test_a_refused_token_is_told_apart(
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
-async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until: Until) -> None:
+async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until: "Until") -> None:
     mint = Mint("HS256", SECRET, {"aud": "bank"})
     connection = replace(bearing(token()), mint=mint)
     app = InspectorApp(protected_bank, connection)
@@ -147,7 +150,7 @@ def notice(pilot: Pilot[int]) -> str:
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
 async def test_a_token_is_made_in_the_dialog(
-    protected_bank: str, until: Until, monkeypatch: pytest.MonkeyPatch
+    protected_bank: str, until: "Until", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BANK_SECRET", SECRET)
     app = InspectorApp(protected_bank, Connection(is_saved=False))
@@ -182,7 +185,7 @@ def fill(pilot: Pilot[int], **values: str) -> None:
 )
 async def test_what_makes_no_token_is_told_in_the_dialog(
     protected_bank: str,
-    until: Until,
+    until: "Until",
     monkeypatch: pytest.MonkeyPatch,
     values: dict[str, str],
     problem: str,
@@ -200,7 +203,7 @@ async def test_what_makes_no_token_is_told_in_the_dialog(
 
 @pytest.mark.anyio
 @pytest.mark.req("CONN-3")
-async def test_an_api_key_takes_the_place_of_the_token(protected_bank: str, until: Until) -> None:
+async def test_an_api_key_takes_the_place_of_the_token(protected_bank: str, until: "Until") -> None:
     app = InspectorApp(protected_bank, bearing(token()))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace) and is_connected(pilot))
@@ -221,7 +224,7 @@ async def test_an_api_key_takes_the_place_of_the_token(protected_bank: str, unti
 @pytest.mark.req("TUI-6")
 @pytest.mark.parametrize("answer", ["y", "n", "escape", "enter"])
 async def test_another_origin_is_asked_about(
-    start_agent: StartAgent, until: Until, answer: str
+    start_agent: StartAgent, until: "Until", answer: str
 ) -> None:
     elsewhere = start_agent(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     lure = start_agent(b"", {"url": elsewhere.url})

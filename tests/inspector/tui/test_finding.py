@@ -1,9 +1,8 @@
 """Filters while they are typed, and keys that go from one thing that is wrong to the next."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from record_session import decode_entries
@@ -21,9 +20,12 @@ from inspector.tui.keys import KeyBar
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
 
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 pytestmark = pytest.mark.anyio
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 
 def recorded() -> list[Entry]:
@@ -66,7 +68,7 @@ async def test_filter_is_live_and_says_how_many_of_how_many() -> None:
 
 
 @pytest.mark.req("WIRE-2")
-async def test_enter_keeps_the_filter_and_escape_drops_it(until: Until) -> None:
+async def test_enter_keeps_the_filter_and_escape_drops_it(until: "Until") -> None:
     async with InspectorApp().run_test(size=(120, 36)) as pilot:
         workspace = await show(pilot, recorded())
         everything = shown(workspace, TimelinePanel)

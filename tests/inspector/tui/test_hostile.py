@@ -3,7 +3,7 @@
 import asyncio
 import json
 import unicodedata
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,10 +23,11 @@ from inspector.wire.json_values import Json
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer
+    from tests.inspector.tui.conftest import Until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.req("CONN-5", "TUI-5")]
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 StartAgent: TypeAlias = "Callable[..., RawServer]"
+Clean: TypeAlias = Callable[[Pilot[int]], None]
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 HOSTILE_TEXTS = {
     "markup": "[bold red]red[/bold red] [@click=app.quit]quit[/]",
@@ -63,7 +64,7 @@ def status(state: Json, text: Json, *, final: bool = True) -> bytes:
 
 
 @asynccontextmanager
-async def talking(url: str, until: Until) -> AsyncGenerator[Pilot[int]]:
+async def talking(url: str, until: "Until") -> AsyncGenerator[Pilot[int]]:
     """Connect to `url` and send one turn."""
     async with InspectorApp(url).run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: is_connected(pilot))
@@ -89,17 +90,16 @@ def is_cancel_answered(pilot: Pilot[int]) -> bool:
     return any(one.purpose is Purpose.CANCEL and not one.is_running for one in exchanges)
 
 
-def drawn(pilot: Pilot[int]) -> str:
-    """Return every letter on the screen."""
-    # Textual tells nobody else what it draws; its own screenshots read this too
-    strips = pilot.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
-    return "\n".join(segment.text for strip in strips for segment in strip)
+@pytest.fixture
+def assert_clean(screen_text: Callable[[Pilot[int]], str]) -> Clean:
+    """Return what asserts that every letter on the screen is one that a terminal only draws."""
 
+    def check(pilot: Pilot[int]) -> None:
+        letters = set(screen_text(pilot)) - {"\n"}
+        assert not {letter for letter in letters if unicodedata.category(letter) in ("Cc", "Cs")}
+        assert not letters & OBEYED
 
-def assert_clean(pilot: Pilot[int]) -> None:
-    letters = set(drawn(pilot)) - {"\n"}
-    assert not {letter for letter in letters if unicodedata.category(letter) in ("Cc", "Cs")}
-    assert not letters & OBEYED
+    return check
 
 
 def raw_of_last(pilot: Pilot[int]) -> bytes:
@@ -110,7 +110,7 @@ def raw_of_last(pilot: Pilot[int]) -> bytes:
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
 async def test_text_is_drawn_as_text_in_every_panel(
-    start_agent: StartAgent, until: Until, text: str
+    start_agent: StartAgent, until: "Until", assert_clean: Clean, text: str
 ) -> None:
     answer = STREAM_HEAD + status("input-required", text)
     agent = start_agent(answer, {"name": text, "description": text})
@@ -140,7 +140,7 @@ async def test_text_is_drawn_as_text_in_every_panel(
     ids=["state", "number", "null", "list", "types", "no json", "no utf-8", "deep"],
 )
 async def test_reply_of_another_shape_is_told_and_the_bytes_are_there(
-    start_agent: StartAgent, until: Until, reply: bytes
+    start_agent: StartAgent, until: "Until", assert_clean: Clean, reply: bytes
 ) -> None:
     agent = start_agent(STREAM_HEAD + reply)
     async with talking(agent.url, until) as pilot:
@@ -155,7 +155,7 @@ async def test_reply_of_another_shape_is_told_and_the_bytes_are_there(
 
 
 async def test_body_of_fifty_megabytes_is_cut_off_with_a_word(
-    start_agent: StartAgent, until: Until
+    start_agent: StartAgent, until: "Until", assert_clean: Clean
 ) -> None:
     async def pour(_head: str, _body: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM_HEAD + b"data: ")
@@ -174,7 +174,7 @@ async def test_body_of_fifty_megabytes_is_cut_off_with_a_word(
 
 
 async def test_stream_that_never_ends_is_shown_while_it_runs_and_can_be_stopped(
-    start_agent: StartAgent, until: Until
+    start_agent: StartAgent, until: "Until", assert_clean: Clean
 ) -> None:
     stopped = asyncio.Event()
 
@@ -198,7 +198,7 @@ async def test_stream_that_never_ends_is_shown_while_it_runs_and_can_be_stopped(
 
 @pytest.mark.req("TIME-2")
 async def test_keys_are_answered_during_a_burst_and_nothing_is_lost(
-    start_agent: StartAgent, until: Until
+    start_agent: StartAgent, until: "Until"
 ) -> None:
     """A thousand events as fast as a socket gives them, while a sentence is typed."""
     count = 1000
@@ -225,5 +225,5 @@ async def test_keys_are_answered_during_a_burst_and_nothing_is_lost(
 
 
 def blocks(pilot: Pilot[int], panel: type[BlockList]) -> list[Block]:
-    pile = pilot.app.screen.query_one(panel).source
-    return [pile[index] for index in range(len(pile))]
+    source = pilot.app.screen.query_one(panel).source
+    return [source[index] for index in range(len(source))]

@@ -4,10 +4,10 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,11 +24,13 @@ from inspector.tui.workspace import Workspace
 from inspector.views.exchanges import Exchange
 from inspector.views.reads import STARTS_TASK
 
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Drawn, Until
+
+
 pytestmark = pytest.mark.anyio
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 SIZE = (160, 48)
-PANELS = ("#conversation", "#timeline", "#exchanges")
 CHILDREN = Path("/proc/self/task")
 
 
@@ -36,15 +38,6 @@ def workspace_of(pilot: Pilot[int]) -> Workspace:
     screen = pilot.app.screen
     assert isinstance(screen, Workspace)
     return screen
-
-
-def drawn(pilot: Pilot[int]) -> dict[str, str]:
-    """What the panels show."""
-    screen = pilot.app.screen
-    return {
-        name: "\n".join(block.plain for block in screen.query_one(name, BlockList).blocks)
-        for name in PANELS
-    }
 
 
 def last_said(pilot: Pilot[int]) -> str:
@@ -60,7 +53,7 @@ def statuses(exchanges: list[Exchange]) -> list[int]:
     return sorted(one.response.status for one in exchanges if one.response)
 
 
-async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
+async def say(pilot: Pilot[int], until: "Until", text: str, answer: str) -> None:
     """Paste `text`, send it, and wait for `answer`."""
     before = len(turns(pilot))
     await pilot.press("escape", "escape", "i")
@@ -99,7 +92,7 @@ async def bank_at(port: int) -> AsyncGenerator[None]:
     not any(CHILDREN.glob("*/children")), reason="finding the agent to kill needs Linux's /proc"
 )
 @pytest.mark.req("SESS-1", "TUI-2", "COMP-1", "COMP-2")
-async def test_day_from_first_start_to_reopened_session(until: Until) -> None:
+async def test_day_from_first_start_to_reopened_session(until: "Until", drawn: "Drawn") -> None:
     app = InspectorApp()
     async with app.run_test(size=SIZE) as pilot:
         # first start: the demonstration is one key away

@@ -1,9 +1,8 @@
 """Panels get more room, less, or none, by keys and by mouse; the choice outlives the app."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from record_session import decode_entries
@@ -18,8 +17,11 @@ from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.wire_panel import WirePanel
 from inspector.tui.workspace import Workspace
 
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 pytestmark = [pytest.mark.anyio, pytest.mark.req("TUI-1")]
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 SIZE = (120, 36)
 LOG = Path(__file__).parent / "logs" / "mock.jsonl"
 
@@ -55,7 +57,7 @@ async def test_panel_grows_shrinks_and_all_become_even_again() -> None:
         assert timeline.size.width == even
 
 
-async def test_hidden_panel_leaves_its_room_and_its_number_brings_it_back(until: Until) -> None:
+async def test_hidden_panel_leaves_its_room_and_its_number_brings_it_back(until: "Until") -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
         data, timeline = workspace.query_one(DataPanel), workspace.query_one(TimelinePanel)
@@ -111,7 +113,7 @@ async def test_mouse_moves_the_border_above_the_wire() -> None:
         assert abs(wire.region.y - (top - 5)) <= 1
 
 
-async def test_wire_view_gives_back_the_place_it_was_opened_from(until: Until) -> None:
+async def test_wire_view_gives_back_the_place_it_was_opened_from(until: "Until") -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
         prompt = workspace.query_one(Prompt)
@@ -122,7 +124,7 @@ async def test_wire_view_gives_back_the_place_it_was_opened_from(until: Until) -
         assert not workspace.query_one(WirePanel).display
 
 
-async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: Until) -> None:
+async def test_narrow_and_wide_screens_show_what_is_open_and_all_of_it(until: "Until") -> None:
     async with InspectorApp().run_test(size=SIZE) as pilot:
         workspace = await show(pilot)
         await pilot.press("w", "2")

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +26,10 @@ from inspector.tui.push_screen import PushScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(110)]
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 SIZE = (160, 48)
 FLOWS = """
 flows:
@@ -130,7 +129,7 @@ def drawer(pilot: Pilot[int]) -> LiveDrawer:
     return workspace(pilot).query_one(LiveDrawer)
 
 
-async def connect(pilot: Pilot[int], until: Until) -> None:
+async def connect(pilot: Pilot[int], until: "Until") -> None:
     def is_listening() -> bool:
         screens = [screen for screen in pilot.app.screen_stack if isinstance(screen, Workspace)]
         return any(screen.view.mock.is_listening for screen in screens)
@@ -138,7 +137,7 @@ async def connect(pilot: Pilot[int], until: Until) -> None:
     await until(pilot, is_listening)
 
 
-async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
+async def say(pilot: Pilot[int], until: "Until", text: str, answer: str) -> None:
     """Write `text`, send it, and wait for `answer`."""
     await pilot.press("escape", "i", *("space" if one == " " else one for one in text), "enter")
     await until(pilot, lambda: answer in shown(pilot, "#conversation"))
@@ -146,7 +145,7 @@ async def say(pilot: Pilot[int], until: Until, text: str, answer: str) -> None:
 
 
 @pytest.mark.req("RELOAD-1")
-async def test_header_tells_the_mock_and_its_reloads(mock: Mock, until: Until) -> None:
+async def test_header_tells_the_mock_and_its_reloads(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -158,7 +157,7 @@ async def test_header_tells_the_mock_and_its_reloads(mock: Mock, until: Until) -
 
 
 @pytest.mark.req("LIVE-1")
-async def test_save_shows_what_changed_in_the_turns(mock: Mock, until: Until) -> None:
+async def test_save_shows_what_changed_in_the_turns(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -178,7 +177,7 @@ async def test_save_shows_what_changed_in_the_turns(mock: Mock, until: Until) ->
 
 
 @pytest.mark.req("LIVE-1")
-async def test_changes_of_state_slots_and_flow_are_told(mock: Mock, until: Until) -> None:
+async def test_changes_of_state_slots_and_flow_are_told(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -198,7 +197,7 @@ async def test_changes_of_state_slots_and_flow_are_told(mock: Mock, until: Until
 
 
 @pytest.mark.req("LIVE-1")
-async def test_broken_save_leaves_everything_usable(mock: Mock, until: Until) -> None:
+async def test_broken_save_leaves_everything_usable(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -222,7 +221,7 @@ async def test_broken_save_leaves_everything_usable(mock: Mock, until: Until) ->
 
 
 @pytest.mark.req("LIVE-1")
-async def test_live_ends_with_the_key_that_began_it(mock: Mock, until: Until) -> None:
+async def test_live_ends_with_the_key_that_began_it(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -234,7 +233,7 @@ async def test_live_ends_with_the_key_that_began_it(mock: Mock, until: Until) ->
         assert workspace(pilot).view.live.count == 0
 
 
-async def test_fault_is_armed_with_two_keys_and_marks_the_turn(mock: Mock, until: Until) -> None:
+async def test_fault_is_armed_with_two_keys_and_marks_the_turn(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -252,7 +251,7 @@ async def test_fault_is_armed_with_two_keys_and_marks_the_turn(mock: Mock, until
         await until(pilot, lambda: "http status" not in header(pilot))
 
 
-async def test_fault_is_edited_armed_and_disarmed(mock: Mock, until: Until) -> None:
+async def test_fault_is_edited_armed_and_disarmed(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -290,7 +289,7 @@ async def test_fault_is_edited_armed_and_disarmed(mock: Mock, until: Until) -> N
 
 
 async def test_faults_screen_without_a_mock_says_how_to_get_one(
-    agent: "Agent", until: Until
+    agent: "Agent", until: "Until"
 ) -> None:
     app = InspectorApp(agent.url)
     async with app.run_test(size=SIZE) as pilot:
@@ -301,7 +300,7 @@ async def test_faults_screen_without_a_mock_says_how_to_get_one(
 
 
 async def test_rules_of_the_selected_turn_stand_in_place_of_its_data(
-    mock: Mock, until: Until
+    mock: Mock, until: "Until"
 ) -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
@@ -320,7 +319,7 @@ async def test_rules_of_the_selected_turn_stand_in_place_of_its_data(
 
 
 @pytest.mark.req("PUSHRX-1")
-async def test_one_key_opens_the_receiver_and_turns_register_it(mock: Mock, until: Until) -> None:
+async def test_one_key_opens_the_receiver_and_turns_register_it(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -347,7 +346,7 @@ async def test_one_key_opens_the_receiver_and_turns_register_it(mock: Mock, unti
 
 
 @pytest.mark.req("PUSHRX-2")
-async def test_receiver_mistreats_and_is_set_up_by_keys(mock: Mock, until: Until) -> None:
+async def test_receiver_mistreats_and_is_set_up_by_keys(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -386,7 +385,7 @@ async def test_receiver_mistreats_and_is_set_up_by_keys(mock: Mock, until: Until
 
 
 @pytest.mark.req("PUSHRX-3")
-async def test_silent_receiver_is_explained(serve: Serve, until: Until) -> None:
+async def test_silent_receiver_is_explained(serve: Serve, until: "Until") -> None:
     with serve() as mock:
         app = InspectorApp(mock.url)
         async with app.run_test(size=SIZE) as pilot:
@@ -406,7 +405,7 @@ async def test_silent_receiver_is_explained(serve: Serve, until: Until) -> None:
 
 @pytest.mark.req("ADMIN-1", "TUI-6")
 async def test_admin_token_lets_in_and_is_in_no_log(
-    serve: Serve, until: Until, secret: Callable[[str], str]
+    serve: Serve, until: "Until", secret: Callable[[str], str]
 ) -> None:
     token = secret("let-me-in-4711")
     with serve("--admin-token-env", "TOKEN", environment={"TOKEN": token}) as mock:
@@ -424,7 +423,7 @@ async def test_admin_token_lets_in_and_is_in_no_log(
             assert token not in str(session.log.entries)
 
 
-async def test_mock_that_comes_back_is_followed_again(serve: Serve, until: Until) -> None:
+async def test_mock_that_comes_back_is_followed_again(serve: Serve, until: "Until") -> None:
     with ExitStack() as running:
         mock = running.enter_context(serve())
         app = InspectorApp(mock.url)

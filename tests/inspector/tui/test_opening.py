@@ -2,11 +2,11 @@
 
 import json
 import stat
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -30,8 +30,11 @@ from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json
 
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 pytestmark = pytest.mark.anyio
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 HOSTILE = "\x1b]52;c;cHduZWQ=\x07\u202e[bold]\u200b"
 
 
@@ -84,7 +87,7 @@ PICTURE: Json = {
 
 @pytest.mark.req("DATA-2")
 async def test_file_is_told_with_type_and_size_and_saved_where_the_user_says(
-    tmp_path: Path, until: Until
+    tmp_path: Path, until: "Until"
 ) -> None:
     async with shown(answered([PICTURE]), InspectorApp()) as pilot:
         lines = [block.plain for block in pilot.app.screen.query_one(DataPanel).blocks]
@@ -100,7 +103,7 @@ async def test_file_is_told_with_type_and_size_and_saved_where_the_user_says(
 
 
 @pytest.mark.req("DATA-2")
-async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: Until) -> None:
+async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: "Until") -> None:
     (tmp_path / "kept").write_text("mine")
     async with shown(answered([PICTURE]), InspectorApp()) as pilot:
         await pilot.press("W")
@@ -124,7 +127,7 @@ async def test_file_that_lies_elsewhere_is_named_and_not_fetched() -> None:
 
 @pytest.mark.req("TUI-1", "TUI-5")
 async def test_pager_gets_every_byte_and_no_control_character(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Until
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: "Until"
 ) -> None:
     pager = tmp_path / "pager"
     pager.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\n')
@@ -140,7 +143,7 @@ async def test_pager_gets_every_byte_and_no_control_character(
 
 
 @pytest.mark.req("TUI-1")
-async def test_terminal_that_cannot_be_given_away_is_said(until: Until) -> None:
+async def test_terminal_that_cannot_be_given_away_is_said(until: "Until") -> None:
     async with shown(answered([]), InspectorApp()) as pilot:
         await pilot.press("1", "v")
         await until(pilot, lambda: "cannot be handed over" in notice(pilot))

@@ -5,13 +5,13 @@ import os
 import pty
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -23,7 +23,6 @@ from inspector.core.saved.session_store import find_session, session_paths
 from inspector.folders import sessions_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
-from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.header import ConnectionState, Header
 from inspector.tui.keys import KeyBar
 from inspector.tui.start import StartScreen
@@ -31,23 +30,12 @@ from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Drawn, Until
 
 pytestmark = pytest.mark.anyio
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 WIDE = (160, 48)
-PANELS = ("#conversation", "#timeline", "#exchanges")
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
-
-
-def drawn(pilot: Pilot[int]) -> dict[str, str]:
-    """What each panel shows."""
-    screen = pilot.app.screen
-    return {
-        name: "\n".join(block.plain for block in screen.query_one(name, BlockList).blocks)
-        for name in PANELS
-    }
 
 
 def workspace_of(pilot: Pilot[int]) -> Workspace:
@@ -56,12 +44,12 @@ def workspace_of(pilot: Pilot[int]) -> Workspace:
     return screen
 
 
-async def connect(pilot: Pilot[int], until: Until) -> None:
+async def connect(pilot: Pilot[int], until: "Until") -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
     await until(pilot, lambda: workspace_of(pilot).view.card)
 
 
-async def say(pilot: Pilot[int], until: Until, text: str) -> None:
+async def say(pilot: Pilot[int], until: "Until", text: str) -> None:
     """Send `text` and wait until its task rests."""
     tasks = len(workspace_of(pilot).view.tasks)
     await pilot.press(*text, "enter")
@@ -70,7 +58,9 @@ async def say(pilot: Pilot[int], until: Until, text: str) -> None:
 
 
 @pytest.mark.req("SESS-1")
-async def test_session_reopens_as_it_was_and_goes_on(agent: "Agent", until: Until) -> None:
+async def test_session_reopens_as_it_was_and_goes_on(
+    agent: "Agent", until: "Until", drawn: "Drawn"
+) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -180,7 +170,9 @@ def ended(kind: type[Failed | ResponseEnded] = ResponseEnded) -> int:
 
 
 @pytest.mark.req("SESS-1")
-async def test_killed_app_loses_no_completed_exchange(agent: "Agent", until: Until) -> None:
+async def test_killed_app_loses_no_completed_exchange(
+    agent: "Agent", until: "Until", drawn: "Drawn"
+) -> None:
     agent.gate.set()
     async with terminal(agent.url) as killed:
         await settle(lambda: ended() == 1)
@@ -194,7 +186,7 @@ async def test_killed_app_loses_no_completed_exchange(agent: "Agent", until: Unt
         await killed.kill()
     agent.gate.set()
     assert ended() == 2
-    await reopened(agent, until, "first")
+    await reopened(agent, until, drawn, "first")
 
 
 @pytest.mark.req("TUI-2")
@@ -206,7 +198,9 @@ async def test_app_ends_when_its_terminal_has_gone(agent: "Agent") -> None:
 
 
 @pytest.mark.req("SESS-1")
-async def test_killed_command_loses_no_completed_exchange(agent: "Agent", until: Until) -> None:
+async def test_killed_command_loses_no_completed_exchange(
+    agent: "Agent", until: "Until", drawn: "Drawn"
+) -> None:
     async with terminal("send", agent.url, "first", "--stream") as killed:
         await settle(lambda: ended() == 1 and agent.requests)
         # what a stream brought is written soon, though it is not over
@@ -214,11 +208,11 @@ async def test_killed_command_loses_no_completed_exchange(agent: "Agent", until:
         await killed.kill()
     agent.gate.set()
     assert ended() == 1
-    await reopened(agent, until, "a2a-inspect was stopped")
+    await reopened(agent, until, drawn, "a2a-inspect was stopped")
     assert ended(Failed) == 1
 
 
-async def reopened(agent: "Agent", until: Until, said: str) -> None:
+async def reopened(agent: "Agent", until: "Until", drawn: "Drawn", said: str) -> None:
     """Reopen the killed session: what was said is there, nothing runs, and it goes on."""
     (path,) = session_paths(sessions_folder())
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
@@ -243,7 +237,9 @@ def torn() -> Path:
 
 
 @pytest.mark.req("SESS-1")
-async def test_torn_session_says_so_and_keeps_its_times(torn: Path, until: Until) -> None:
+async def test_torn_session_says_so_and_keeps_its_times(
+    torn: Path, until: "Until", drawn: "Drawn"
+) -> None:
     path = find_session(sessions_folder(), "last")
     started = read_session(path).header.started
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
@@ -255,7 +251,7 @@ async def test_torn_session_says_so_and_keeps_its_times(torn: Path, until: Until
     assert read_session(path).damage == ""
 
 
-async def test_session_open_elsewhere_is_not_opened_twice(torn: Path, until: Until) -> None:
+async def test_session_open_elsewhere_is_not_opened_twice(torn: Path, until: "Until") -> None:
     async with InspectorApp(session=torn).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         other = InspectorApp(session=torn)
@@ -266,7 +262,9 @@ async def test_session_open_elsewhere_is_not_opened_twice(torn: Path, until: Unt
             assert "is open in another a2a-inspect" in problem
 
 
-async def test_unsaved_session_is_told_and_goes_on(agent: "Agent", until: Until) -> None:
+async def test_unsaved_session_is_told_and_goes_on(
+    agent: "Agent", until: "Until", drawn: "Drawn"
+) -> None:
     agent.gate.set()
     sessions_folder().parent.mkdir(parents=True)
     sessions_folder().write_text("no folder")

@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 from record_session import decode_entries
@@ -19,7 +19,10 @@ from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen, compar
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import Until
+
+
 Drawn: TypeAlias = Callable[[Callable[[Pilot[int]], Awaitable[None]]], None]
 
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
@@ -56,7 +59,7 @@ def add(id: str, hours: int, lines: list[str]) -> Path:
 
 
 @pytest.mark.req("TUI-1", "SESS-1")
-def test_sessions(saved: list[Path], drawn_as_before: Drawn, until: Until) -> None:
+def test_sessions(saved: list[Path], drawn_as_before: Drawn, until: "Until") -> None:
     async def arrange(pilot: Pilot[int]) -> None:
         screen = SessionsScreen(sessions_folder(), saved[0])
         await pilot.app.push_screen(screen)
@@ -93,7 +96,7 @@ def test_copy_menu(drawn_as_before: Drawn) -> None:
 
 
 @pytest.mark.req("TUI-2")
-def test_known_targets(saved: list[Path], drawn_as_before: Drawn, until: Until) -> None:
+def test_known_targets(saved: list[Path], drawn_as_before: Drawn, until: "Until") -> None:
     write_targets(targets_file(), Targets().with_target("bank", SavedTarget("https://bank.test")))
 
     async def arrange(pilot: Pilot[int]) -> None:

@@ -1,10 +1,10 @@
 """The screen of saved sessions: reopen, filter, name, export, compare, delete; pictures, copies."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -22,11 +22,10 @@ from inspector.tui.sessions_screen import ComparedScreen, SessionsScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Until
 
 pytestmark = pytest.mark.anyio
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 WIDE = (160, 48)
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10+01:00")
 LOG = Path(__file__).parent / "logs" / "transfer.jsonl"
@@ -66,7 +65,7 @@ def written_below(folder: Path) -> dict[Path, str]:
     return {path: path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-async def open_sessions(pilot: Pilot[int], until: Until, count: int) -> None:
+async def open_sessions(pilot: Pilot[int], until: "Until", count: int) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
     await until(pilot, lambda: pilot.app.screen.query(KeyBar))
     await pilot.press("f9")
@@ -81,7 +80,7 @@ def app(saved: list[Path]) -> InspectorApp:
 
 
 @pytest.mark.req("SESS-1")
-async def test_sessions_are_listed_the_newest_first(app: InspectorApp, until: Until) -> None:
+async def test_sessions_are_listed_the_newest_first(app: InspectorApp, until: "Until") -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
         newest, named, oldest = rows(pilot)
@@ -92,7 +91,7 @@ async def test_sessions_are_listed_the_newest_first(app: InspectorApp, until: Un
 
 
 @pytest.mark.req("SESS-1")
-async def test_filter_leaves_what_has_the_words(app: InspectorApp, until: Until) -> None:
+async def test_filter_leaves_what_has_the_words(app: InspectorApp, until: "Until") -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
         await pilot.press("slash", *"refund", "space", *"completed")
@@ -107,7 +106,7 @@ async def test_filter_leaves_what_has_the_words(app: InspectorApp, until: Until)
 
 @pytest.mark.req("SESS-1")
 async def test_chosen_session_takes_the_place_of_the_open_one(
-    app: InspectorApp, saved: list[Path], until: Until
+    app: InspectorApp, saved: list[Path], until: "Until"
 ) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
@@ -123,7 +122,7 @@ async def test_chosen_session_takes_the_place_of_the_open_one(
 
 
 @pytest.mark.req("SESS-1")
-async def test_session_is_named(app: InspectorApp, saved: list[Path], until: Until) -> None:
+async def test_session_is_named(app: InspectorApp, saved: list[Path], until: "Until") -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
         await pilot.press("n", *"fees", "enter")
@@ -139,7 +138,7 @@ async def test_session_is_named(app: InspectorApp, saved: list[Path], until: Unt
 
 @pytest.mark.req("SESS-1", "WIRE-3")
 async def test_session_is_exported_by_its_suffix(
-    app: InspectorApp, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: InspectorApp, until: "Until", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with app.run_test(size=WIDE) as pilot:
@@ -155,7 +154,7 @@ async def test_session_is_exported_by_its_suffix(
 
 
 @pytest.mark.req("SESS-1")
-async def test_two_sessions_are_compared(app: InspectorApp, until: Until) -> None:
+async def test_two_sessions_are_compared(app: InspectorApp, until: "Until") -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
         await pilot.press("c")
@@ -172,7 +171,7 @@ async def test_two_sessions_are_compared(app: InspectorApp, until: Until) -> Non
 
 @pytest.mark.req("SESS-1")
 async def test_session_is_deleted_at_the_second_press(
-    app: InspectorApp, saved: list[Path], until: Until
+    app: InspectorApp, saved: list[Path], until: "Until"
 ) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await open_sessions(pilot, until, 3)
@@ -188,7 +187,7 @@ async def test_session_is_deleted_at_the_second_press(
         assert saved[0].exists()
 
 
-async def test_no_session_says_how_one_comes(agent: "Agent", until: Until) -> None:
+async def test_no_session_says_how_one_comes(agent: "Agent", until: "Until") -> None:
     app = InspectorApp(session=add("aaaa0001", 0))
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace))
@@ -197,7 +196,7 @@ async def test_no_session_says_how_one_comes(agent: "Agent", until: Until) -> No
 
 
 @pytest.mark.req("WIRE-3")
-async def test_picture_of_the_screen_is_written(app: InspectorApp, until: Until) -> None:
+async def test_picture_of_the_screen_is_written(app: InspectorApp, until: "Until") -> None:
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         await until(pilot, lambda: app.screen.query(KeyBar))
@@ -220,7 +219,7 @@ async def test_picture_of_the_screen_is_written(app: InspectorApp, until: Until)
     ],
 )
 async def test_exchange_is_copied_in_each_form(
-    key: str, begins: str, app: InspectorApp, until: Until
+    key: str, begins: str, app: InspectorApp, until: "Until"
 ) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Workspace))
@@ -236,7 +235,7 @@ async def test_exchange_is_copied_in_each_form(
 
 @pytest.mark.req("CONN-3", "SESS-1", "WIRE-3")
 async def test_secret_is_in_no_picture_copy_or_file(
-    agent: "Agent", until: Until, tmp_path: Path, secret: Callable[[str], str]
+    agent: "Agent", until: "Until", tmp_path: Path, secret: Callable[[str], str]
 ) -> None:
     key = secret("hunter2-of-the-bank")
     agent.gate.set()

@@ -1,9 +1,8 @@
 """The first screen offers the demo, a URL, a project and what is known already."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -19,11 +18,10 @@ from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Until
 
 pytestmark = pytest.mark.anyio
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 STARTED = datetime.fromisoformat("2026-11-20T10:02:10+01:00")
 
@@ -53,7 +51,7 @@ def add_sub_agent(project: Path, name: str, card: str) -> None:
 
 
 @pytest.mark.req("TUI-2")
-async def test_newcomer_is_offered_three_choices_and_nothing_else(until: Until) -> None:
+async def test_newcomer_is_offered_three_choices_and_nothing_else(until: "Until") -> None:
     async with InspectorApp().run_test() as pilot:
         await until(pilot, lambda: pilot.app.screen.query("#known"))
         await pilot.pause()
@@ -62,7 +60,7 @@ async def test_newcomer_is_offered_three_choices_and_nothing_else(until: Until) 
 
 
 @pytest.mark.req("TUI-2", "CONN-1")
-async def test_saved_targets_come_before_recent_ones(agent: "Agent", until: Until) -> None:
+async def test_saved_targets_come_before_recent_ones(agent: "Agent", until: "Until") -> None:
     saved = SavedTarget(agent.url)
     write_targets(targets_file(), Targets().with_target("bank", saved))
     for number, target in enumerate(("http://old", "http://a", agent.url, "http://a"), 1):
@@ -83,7 +81,9 @@ async def test_saved_targets_come_before_recent_ones(agent: "Agent", until: Unti
 
 
 @pytest.mark.req("TUI-2", "CONN-1")
-async def test_project_leads_to_its_sub_agent(agent: "Agent", until: Until, tmp_path: Path) -> None:
+async def test_project_leads_to_its_sub_agent(
+    agent: "Agent", until: "Until", tmp_path: Path
+) -> None:
     add_sub_agent(tmp_path, "bank", f"{agent.url}.well-known/agent-card.json")
     app = InspectorApp()
     async with app.run_test() as pilot:
@@ -96,7 +96,7 @@ async def test_project_leads_to_its_sub_agent(agent: "Agent", until: Until, tmp_
 
 @pytest.mark.req("TUI-2", "CONN-1")
 async def test_project_with_several_sub_agents_offers_each(
-    agent: "Agent", until: Until, tmp_path: Path
+    agent: "Agent", until: "Until", tmp_path: Path
 ) -> None:
     for name in ("bank", "shop"):
         add_sub_agent(tmp_path, name, f"{agent.url}.well-known/agent-card.json")
@@ -111,7 +111,7 @@ async def test_project_with_several_sub_agents_offers_each(
 
 
 @pytest.mark.req("TUI-2")
-async def test_folder_without_sub_agents_is_told_in_place(until: Until, tmp_path: Path) -> None:
+async def test_folder_without_sub_agents_is_told_in_place(until: "Until", tmp_path: Path) -> None:
     app = InspectorApp()
     async with app.run_test() as pilot:
         await pilot.press("p", *str(tmp_path), "enter")
@@ -119,7 +119,7 @@ async def test_folder_without_sub_agents_is_told_in_place(until: Until, tmp_path
         assert isinstance(app.screen, StartScreen)
 
 
-async def test_broken_file_of_targets_is_told_in_place(until: Until) -> None:
+async def test_broken_file_of_targets_is_told_in_place(until: "Until") -> None:
     targets_file().parent.mkdir(parents=True)
     targets_file().write_text("{")
     async with InspectorApp().run_test() as pilot:

@@ -1,7 +1,7 @@
 """Journeys through the app over a real session with an agent on a socket."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from textual.pilot import Pilot
@@ -22,11 +22,10 @@ from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import text_at
 
 if TYPE_CHECKING:
-    from tests.inspector.tui.conftest import Agent
+    from tests.inspector.tui.conftest import Agent, Until
 
 pytestmark = pytest.mark.anyio
 WIDE = (160, 48)
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
 
 
 def text_of(pilot: Pilot[int], panel: type[BlockList] | str) -> str:
@@ -47,7 +46,7 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
     await pilot.press(*(" " if letter == " " else letter for letter in text))
 
 
-async def connect(pilot: Pilot[int], until: Until) -> None:
+async def connect(pilot: Pilot[int], until: "Until") -> None:
     def is_connected() -> bool:
         headers = pilot.app.screen.query(Header)
         return any(header.view.connection is ConnectionState.CONNECTED for header in headers)
@@ -56,7 +55,7 @@ async def connect(pilot: Pilot[int], until: Until) -> None:
 
 
 @pytest.mark.req("TUI-1", "CONN-1")
-async def test_card_names_the_agent_in_the_header(agent: "Agent", until: Until) -> None:
+async def test_card_names_the_agent_in_the_header(agent: "Agent", until: "Until") -> None:
     app = InspectorApp(agent.url)
     async with app.run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -64,7 +63,7 @@ async def test_card_names_the_agent_in_the_header(agent: "Agent", until: Until) 
 
 
 @pytest.mark.req("CARDV-1")
-async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until: Until) -> None:
+async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until: "Until") -> None:
     app = InspectorApp(agent.url)
     async with app.run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -76,7 +75,7 @@ async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until:
 
 
 @pytest.mark.req("TIME-2", "TIME-1")
-async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: Until) -> None:
+async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await type_text(pilot, "send 50 to Joe")
@@ -91,7 +90,7 @@ async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: Un
 
 
 @pytest.mark.req("COMP-1", "COMP-1a", "DATA-1")
-async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: Until) -> None:
+async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -108,7 +107,7 @@ async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: U
 
 
 @pytest.mark.req("DATA-1")
-async def test_second_turn_marks_what_changed(agent: "Agent", until: Until) -> None:
+async def test_second_turn_marks_what_changed(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -120,7 +119,7 @@ async def test_second_turn_marks_what_changed(agent: "Agent", until: Until) -> N
 
 @pytest.mark.req("WIRE-1")
 async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
-    agent: "Agent", until: Until
+    agent: "Agent", until: "Until"
 ) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
@@ -138,7 +137,7 @@ async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
 
 
 @pytest.mark.req("COMP-3")
-async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", until: Until) -> None:
+async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("g", "o", "enter")
@@ -149,7 +148,7 @@ async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", unti
 
 
 @pytest.mark.req("CLI-5", "TUI-2")
-async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: Until) -> None:
+async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         agent.stop()
@@ -163,7 +162,7 @@ async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: 
 
 
 @pytest.mark.req("TIME-3")
-async def test_selection_is_one_in_all_panels(agent: "Agent", until: Until) -> None:
+async def test_selection_is_one_in_all_panels(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -180,7 +179,7 @@ async def test_selection_is_one_in_all_panels(agent: "Agent", until: Until) -> N
 
 
 @pytest.mark.req("COMP-4")
-async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
+async def test_up_recalls_the_last_turn(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -191,7 +190,7 @@ async def test_up_recalls_the_last_turn(agent: "Agent", until: Until) -> None:
 
 
 @pytest.mark.req("COMP-2")
-async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", until: Until) -> None:
+async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -206,7 +205,9 @@ async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", unti
 
 
 @pytest.mark.req("COMP-2", "COMP-3")
-async def test_follow_mode_turns_and_offers_answer_by_number(agent: "Agent", until: Until) -> None:
+async def test_follow_mode_turns_and_offers_answer_by_number(
+    agent: "Agent", until: "Until"
+) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+t", "a", "enter")
@@ -218,7 +219,7 @@ async def test_follow_mode_turns_and_offers_answer_by_number(agent: "Agent", unt
 
 
 @pytest.mark.req("COMP-2")
-async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until: Until) -> None:
+async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -234,7 +235,7 @@ async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until
 
 @pytest.mark.req("TUI-1")
 async def test_letters_act_in_panels_and_are_text_in_the_composer(
-    agent: "Agent", until: Until
+    agent: "Agent", until: "Until"
 ) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -246,7 +247,9 @@ async def test_letters_act_in_panels_and_are_text_in_the_composer(
 
 
 @pytest.mark.req("TUI-1")
-async def test_narrow_screen_shows_one_panel_and_the_composer(agent: "Agent", until: Until) -> None:
+async def test_narrow_screen_shows_one_panel_and_the_composer(
+    agent: "Agent", until: "Until"
+) -> None:
     async with InspectorApp(agent.url).run_test(size=(80, 24)) as pilot:
         await connect(pilot, until)
         await pilot.press("escape", "2")
@@ -258,7 +261,7 @@ async def test_narrow_screen_shows_one_panel_and_the_composer(agent: "Agent", un
 
 
 @pytest.mark.req("TUI-1")
-async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: Until) -> None:
+async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         await pilot.press("ctrl+t", "a", "enter")
@@ -275,7 +278,7 @@ async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: Until)
 
 
 @pytest.mark.req("TUI-1")
-async def test_footer_is_clickable(agent: "Agent", until: Until) -> None:
+async def test_footer_is_clickable(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
         bar = pilot.app.screen.query_one(KeyBar)
@@ -285,7 +288,7 @@ async def test_footer_is_clickable(agent: "Agent", until: Until) -> None:
 
 @pytest.mark.req("TUI-1")
 async def test_symbols_have_an_ascii_set(
-    agent: "Agent", until: Until, screen_text: Callable[[Pilot[int]], str]
+    agent: "Agent", until: "Until", screen_text: Callable[[Pilot[int]], str]
 ) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
@@ -299,7 +302,7 @@ async def test_symbols_have_an_ascii_set(
 
 
 @pytest.mark.req("TUI-1")
-async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: Until) -> None:
+async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
@@ -314,7 +317,7 @@ async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: Until) -
 
 
 @pytest.mark.req("TIME-2", "CONN-5")
-async def test_burst_of_updates_is_drawn_together(agent: "Agent", until: Until) -> None:
+async def test_burst_of_updates_is_drawn_together(agent: "Agent", until: "Until") -> None:
     """Two thousand entries at once make one frame, and a key right after them is answered."""
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await connect(pilot, until)
