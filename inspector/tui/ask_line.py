@@ -1,4 +1,4 @@
-"""Lines at the foot of a screen that ask for something: a text, a filter, a path to save to."""
+"""Input lines at the foot of a screen: for a text, a filter, a path to save to."""
 
 import asyncio
 from collections.abc import Callable
@@ -86,12 +86,12 @@ class AskLine(Horizontal):
         self.post_message(self.Dropped())
 
     @on(Input.Changed)
-    def tell_typed(self, event: Input.Changed) -> None:
+    def report_typed(self, event: Input.Changed) -> None:
         event.stop()
         self.post_message(self.Typed(event.value))
 
     @on(Input.Submitted)
-    def tell_taken(self, event: Input.Submitted) -> None:
+    def report_taken(self, event: Input.Submitted) -> None:
         event.stop()
         self.post_message(self.Taken(event.value.strip()))
 
@@ -121,7 +121,7 @@ class FilterLine(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static("/", id="filter-sign", markup=False)
         yield LineInput(placeholder=HINT, id="filter-text", compact=True)
-        yield Static("", id="filter-told", markup=False)
+        yield Static("", id="filter-note", markup=False)
 
     @property
     def text(self) -> str:
@@ -135,15 +135,15 @@ class FilterLine(Horizontal):
             field.value = text
         self.screen.set_focus(field)
 
-    def tell(self, text: str, told: str, problem: str) -> None:
-        """Show the filter in force with `told`, or its `problem`; without a filter, nothing."""
+    def show(self, text: str, count: str, problem: str) -> None:
+        """Show the filter in force with its `count` or `problem`; without a filter, nothing."""
         field = self.query_one(Input)
         self.display = bool(text) or field.has_focus
         if field.value != text:
             with self.prevent(Input.Changed):
                 field.value = text
         style = styles.BAD if problem else styles.WARN
-        self.query_one("#filter-told", Static).update(Content.styled(problem or told, style))
+        self.query_one("#filter-note", Static).update(Content.styled(problem or count, style))
 
     def action_drop(self) -> None:
         self.query_one(Input).value = ""
@@ -192,7 +192,7 @@ def _save(written: str, read: Callable[[], bytes]) -> str:
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
-        return f"not saved: {path} is there already"
+        return f"not saved: {path} exists already"
     except (OSError, ValueError) as error:
         return f"not saved: {error}"
     return f"saved {path}, {len(content)} bytes"

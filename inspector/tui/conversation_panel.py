@@ -54,9 +54,6 @@ class ConversationPanel(BlockList):
     def shows_trouble_at(self, place: Place) -> bool:
         return False
 
-    def copied(self) -> str | None:
-        return None if self.current is None else self.current.plain
-
     def pointed_exchange(self) -> Exchange | None:
         return self._view.turn_exchange
 

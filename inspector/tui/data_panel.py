@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from inspector.core.decoding import Source
 from inspector.errors import UsageError
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
@@ -21,7 +20,6 @@ from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import PanelWanted, Place
 from inspector.tui.panel import Payload, received_payload
-from inspector.views import mock
 from inspector.views.data import (
     ArtifactRow,
     SlotChange,
@@ -68,27 +66,26 @@ class DataPanel(BlockList):
         self.title = PANEL_BY_ID["data"].heading
         self._view = LogView()
         self._turn: TurnData | None = None
-        self._mock = mock.EMPTY
         self._explains = False
         self._wanted = ""
         self._toggled: set[str] = set()
-        self._answer: Source | None = None
         self._files: dict[str, File] = {}
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
     def show_view(self, view: LogView) -> None:
-        self._view = view
-        self._take_mock(view.mock)
-        turn = view.turn
-        spoken = None if turn is None else find(view.exchanges, turn.exchange)
-        self._show_turn(turn, None if spoken is None else spoken.answer)
+        """Show the selected turn; from its beginning where it is another, or explained anew."""
+        before, self._view = explanation(self._exchange, self._view.mock), view
+        is_explained = self._explains and explanation(self._exchange, view.mock) != before
+        shown, self._turn = self._turn, view.turn
+        is_other = shown is None or self._turn is None or shown.exchange != self._turn.exchange
+        if is_explained or (is_other and shown is not self._turn):
+            self.open_at_start(self._filling())
+        elif shown is not self._turn:
+            self.show(self._filling())
 
     def shows_trouble_at(self, place: Place) -> bool:
         return False
-
-    def copied(self) -> str | None:
-        return None if self.current is None else self.current.plain
 
     def pointed_exchange(self) -> Exchange | None:
         return self._view.turn_exchange
@@ -108,36 +105,18 @@ class DataPanel(BlockList):
             raise UsageError(f"{file.safe_name} was not sent along, only where it is")
         return Payload(file.safe_name, file.content)
 
-    def _show_turn(self, turn: TurnData | None, answer: Source | None) -> None:
-        """Show `turn`; `answer` is the last that was said in it, which may hold files."""
-        self._answer = answer
-        if turn is self._turn:
-            return
-        is_other = self._turn is None or turn is None or self._turn.exchange != turn.exchange
-        self._turn = turn
-        if is_other:
-            self.open_at_start(self._filling())
-        else:
-            self._refill()
-
     def action_fold(self) -> None:
         block = self.current
         if block is not None and block.name and block.name not in self._files:
             self._toggled ^= {block.name}
             cursor = self.cursor
-            self._refill()
+            self.show(self._filling())
             self.cursor = min(cursor, len(self.source) - 1)
 
     def filter_by(self, text: str) -> None:
         """Show only the lines that hold all words of `text`, and what they stand below."""
         self.filter = text
         self.open_at_start(self._filling())
-
-    def _take_mock(self, mock: MockView) -> None:
-        """Take what is known of a connected mock, which can explain its turns."""
-        before, self._mock = explanation(self._exchange, self._mock), mock
-        if self._explains and explanation(self._exchange, mock) != before:
-            self.open_at_start(self._filling())
 
     def action_rules(self) -> None:
         """Show why the turn went as it did in place of what it brought, or the other way."""
@@ -155,9 +134,6 @@ class DataPanel(BlockList):
     def _exchange(self) -> int | None:
         return None if self._turn is None else self._turn.exchange
 
-    def _refill(self) -> None:
-        self.show(self._filling())
-
     def _filling(self) -> list[Block]:
         blocks = self._all_blocks()
         shown = passing(blocks, self.filter)
@@ -168,8 +144,9 @@ class DataPanel(BlockList):
         """Return the turn's blocks; a trace that is wanted and not there is asked for."""
         if not self._explains:
             return [] if self._turn is None else self._blocks(self._turn)
-        found = explanation(self._exchange, self._mock)
-        trace_id = self._mock.trace_ids.get(self._exchange or 0, "")
+        mock = self._view.mock
+        found = explanation(self._exchange, mock)
+        trace_id = mock.trace_ids.get(self._exchange or 0, "")
         if found is None and trace_id not in ("", self._wanted):
             self._wanted = trace_id
             self.post_message(TraceWanted(trace_id))
@@ -187,7 +164,8 @@ class DataPanel(BlockList):
             label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
             blocks += self._tree(label, part)
         self._files.clear()
-        result = None if self._answer is None else self._answer.result
+        spoken = find(self._view.exchanges, turn.exchange)
+        result = spoken.answer.result if spoken is not None and spoken.answer is not None else None
         for file in files(result.parts if result is not None else ()):
             blocks.append(self._file(file))
         for artifact in turn.artifacts:

@@ -1,6 +1,7 @@
 """The faults of a connected mock: what is armed, what there is to arm, one key for each."""
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Coroutine
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -9,22 +10,16 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.core.mock_client import parse, spell, suggest
+from inspector.core.mock_client import MockClient, parse, spell, suggest
 from inspector.errors import UsageError
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import fault_words, safe_line, value_text
+from inspector.tui.log_view import LogView
 from inspector.views.mock import MockView
+from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import ArmedFault, FaultKind
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from inspector.core.mock_client import MockClient
-    from inspector.tui.log_view import LogView
-    from inspector.wire.json_values import Json
-
 
 NO_MOCK = (
     "No mock is connected. Faults can be armed in a2a-mock on this machine; for one elsewhere, "
@@ -52,7 +47,7 @@ class FaultsScreen(Screen[None]):
         *(Binding(str(n), f"arm_number({n})", show=False) for n in range(1, _DIGITS + 1)),
     ]
 
-    def __init__(self, mock: MockView, client: "MockClient | None") -> None:
+    def __init__(self, mock: MockView, client: MockClient | None) -> None:
         super().__init__()
         self._mock = mock
         self._client = client
@@ -70,7 +65,7 @@ class FaultsScreen(Screen[None]):
             self._ask(self._client.fetch_offer())
         self._fill()
 
-    def show_view(self, view: "LogView") -> None:
+    def show_view(self, view: LogView) -> None:
         if view.mock is not self._mock:
             self._mock = view.mock
             if self.is_mounted:
@@ -129,11 +124,11 @@ class FaultsScreen(Screen[None]):
         is_such = block is not None and block.name.startswith(what)
         return block.name.removeprefix(what) if block is not None and is_such else None
 
-    def _arm(self, fault: "dict[str, Json]") -> None:
+    def _arm(self, fault: dict[str, Json]) -> None:
         if self._client is not None:
             self._ask(self._client.arm(fault))
 
-    def _ask(self, request: "Coroutine[None, None, object]") -> None:
+    def _ask(self, request: Coroutine[None, None, object]) -> None:
         self.run_worker(request, group="faults")
 
     def _note(self, text: str) -> None:

@@ -208,25 +208,29 @@ class SplitLayout(Container):
 
 
 class TabBar(Widget):
-    """The panels' titles by their names: one is active, some have news."""
+    """Titles by name, each with its key's action: one is active, a number says what it holds."""
 
     active: reactive[str] = reactive("")
-    news: reactive[tuple[tuple[str, int], ...]] = reactive(())
+    counts: reactive[tuple[tuple[str, int], ...]] = reactive(())
 
-    def __init__(self, titles: Mapping[str, str]) -> None:
+    def __init__(
+        self, tabs: Mapping[str, tuple[str, str]], *, sign: str = "", note: str = ""
+    ) -> None:
         super().__init__()
         self.auto_links = False
-        self._titles = titles
+        self._tabs = tabs
+        self._sign = sign
+        self._note = Content.styled(note, styles.DIM)
 
-    def count_new(self, panel: str, count: int) -> None:
-        self.news = tuple({**dict(self.news), panel: count}.items())
+    def count(self, name: str, count: int) -> None:
+        self.counts = tuple({**dict(self.counts), name: count}.items())
 
     def render(self) -> Content:
-        bar = Content("")
-        for name, title in self._titles.items():
+        bar, counts = Content(""), dict(self.counts)
+        for name, (title, action) in self._tabs.items():
             style = f"{styles.KEY} bold reverse" if name == self.active else styles.DIM
-            count = dict(self.news).get(name, 0)
-            badge = f" +{count}" if count else ""
+            badge = f" {self._sign}{counts[name]}" if counts.get(name) else ""
             tab = Content.styled(f" {title}{badge} ", style)
-            bar += styles.clickable(tab, f"screen.do('go_{name}')") + " "
-        return bar
+            bar += styles.clickable(tab, f"screen.do('{action}')") + " "
+        gap = self.content_size.width - bar.cell_length - self._note.cell_length
+        return bar + " " * gap + self._note if self._note and gap > 0 else bar

@@ -2,7 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -27,7 +27,7 @@ from inspector.views.mock import MockView
 from inspector.views.persistent import Series
 from inspector.views.problems import problem_of, refusal_of
 from inspector.views.timeline import TaskRow, Update
-from inspector.wire.findings import Severity
+from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json
 
 FRAME_SECONDS = 1 / 30
@@ -232,7 +232,7 @@ def _trouble(update: Update) -> str:
     """Return what is wrong with `update`; "" where nothing is."""
     if update.kind == "error":
         return update.text
-    return next((one.message for one in update.findings if one.severity is not Severity.HINT), "")
+    return _first_odd(update.findings)
 
 
 def _trouble_aside(exchange: Exchange) -> str:
@@ -243,7 +243,11 @@ def _trouble_aside(exchange: Exchange) -> str:
         return exchange.failure.message
     if (refusal := refusal_of(exchange)) is not None:
         return refusal.cause
-    return next((one.message for one in exchange.findings if one.severity is not Severity.HINT), "")
+    return _first_odd(exchange.findings)
+
+
+def _first_odd(findings: Iterable[Finding]) -> str:
+    return next((one.message for one in findings if one.severity is not Severity.HINT), "")
 
 
 class Frames:

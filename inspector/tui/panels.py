@@ -1,4 +1,4 @@
-"""The panels side by side, or one at a time: what is selected in them, found and taken out."""
+"""The panels side by side, or one at a time: what they show, and what their keys do."""
 
 import os
 from bisect import bisect_left, bisect_right
@@ -25,7 +25,7 @@ from inspector.views.log_views import Views
 
 NOTHING = "nothing is selected"
 NOTHING_SENT = "nothing was sent yet"
-_MOST_TOLD = 100
+_MOST_CHARACTERS = 100
 
 
 class Panels(Container):
@@ -53,7 +53,8 @@ class Panels(Container):
         self._focus_before: Widget | None = None
 
     def compose(self) -> ComposeResult:
-        yield TabBar({name: panel.title for name, panel in self._panels.items()})
+        tabs = {name: (panel.title, f"go_{name}") for name, panel in self._panels.items()}
+        yield TabBar(tabs, sign="+")
         yield self._split
         yield FilterLine()
         yield SaveLine()
@@ -62,7 +63,7 @@ class Panels(Container):
         for panel in self._panels.values():
             panel.watch(self, "view", panel.show_view, init=False)
         # after the panels, which count what passes
-        self.watch(self, "view", self._tell_filter, init=False)
+        self.watch(self, "view", self._show_filter, init=False)
         self.activate(self.active)
 
     # What they show
@@ -92,7 +93,7 @@ class Panels(Container):
     @on(NewsCame)
     def take_news(self, event: NewsCame) -> None:
         event.stop()
-        self.query_one(TabBar).count_new(event.panel, event.count)
+        self.query_one(TabBar).count(event.panel, event.count)
 
     # Which one is active
 
@@ -111,7 +112,7 @@ class Panels(Container):
         for other, panel in self._panels.items():
             panel.set_class(other == name, "-active")
         self.query_one(TabBar).active = name
-        self._tell_filter()
+        self._show_filter()
         self.set_class(name == self._bottom, "-on-wire")
 
     def reveal(self, name: str) -> None:
@@ -197,7 +198,7 @@ class Panels(Container):
         self._notice(f"{PANEL_BY_ID[hidden].number} brings it back")
 
     def _lay_out(self, layout: Layout) -> None:
-        """Share the screen as `layout` says; who was in a hidden panel goes elsewhere."""
+        """Share the screen as `layout` says; the focus leaves a panel that is hidden."""
         self._split.lay_out(layout)
         if self.active in layout.hidden:
             self.go_to(layout.shown[0])
@@ -205,7 +206,7 @@ class Panels(Container):
     # Filters
 
     def action_filter(self) -> None:
-        """Let the user type a filter: the active panel's own, or the one of all others."""
+        """Let the user type a filter: the active panel's own, or the one that the others share."""
         self._is_focus_due = False
         self.query_one(FilterLine).open(self._filter_text())
 
@@ -218,19 +219,19 @@ class Panels(Container):
     def leave_filter(self, event: FilterLine.Left) -> None:
         event.stop()
         self.go_back()
-        self.call_after_refresh(self._tell_filter)
+        self.call_after_refresh(self._show_filter)
 
     def filter_by(self, text: str) -> None:
-        """Show only what passes; a filter that cannot be read leaves the one before in force."""
+        """Show only what matches; an invalid filter leaves the previous one in force."""
         panel = self._panels[self.active]
         if isinstance(panel, OwnFilter):
             panel.filter_by(text)
-            self._tell_filter()
+            self._show_filter()
             return
         parsed = parse_filter(text)
         self._problem = parsed.message if isinstance(parsed, BadFilter) else ""
         if isinstance(parsed, BadFilter):
-            self._tell_filter()
+            self._show_filter()
         else:
             self.view = self.view.filtered(parsed)
 
@@ -238,36 +239,36 @@ class Panels(Container):
         panel = self._panels[self.active]
         return panel.filter if isinstance(panel, OwnFilter) else self.view.passing.filter.text
 
-    def _tell_filter(self) -> None:
-        """Say in the titles and below how much of how much passes."""
+    def _show_filter(self) -> None:
+        """Show in the titles and below how many of how many match."""
         for panel in self._panels.values():
             count = "" if isinstance(panel, OwnFilter) else _how_many(panel.count)
             panel.border_title = f"{panel.title}  {count}" if count else panel.title
         panel, line = self._panels[self.active], self.query_one(FilterLine)
         if not self._problem or isinstance(panel, OwnFilter):
-            line.tell(self._filter_text(), _how_many(panel.count), "")
+            line.show(self._filter_text(), _how_many(panel.count), "")
         else:
-            line.tell(line.text, "", self._problem)
+            line.show(line.text, "", self._problem)
 
     # Where something is
 
     def action_trouble(self, by: int) -> None:
-        """Go to the next place where something is wrong, or the one before."""
+        """Go to the next error or finding, or the previous one."""
         found = self.view.troubles()
         if not found:
-            self._notice("nothing was found wrong")
+            self._notice("no error or finding")
             return
         index = _next([one.place for one in found], self.view.place, by)
         place = found[index].place
-        # who reads the bytes goes on reading bytes
+        # in the wire view, stay in the wire view
         names = [self.active, *self._panels]
         panel = next(name for name in names if self._panels[name].shows_trouble_at(place))
         self.show_place(place, panel)
-        told = safe_line(found[index].text)[:_MOST_TOLD]
-        self._notice(f"{index + 1} of {len(found)}: {told}")
+        text = safe_line(found[index].text)[:_MOST_CHARACTERS]
+        self._notice(f"{index + 1} of {len(found)}: {text}")
 
     def action_task(self, by: int) -> None:
-        """Go to the next task, or the one before."""
+        """Go to the next task, or the previous one."""
         tasks = [Place(row.exchange, row.exchange) for row in self.view.tasks]
         if not tasks:
             self._notice("no task yet")
@@ -277,7 +278,7 @@ class Panels(Container):
         place = tasks[_next(tasks, here, by)]
         self.show_place(Place(place.exchange, 0), self.active)
 
-    # What is taken out of them
+    # Copying, reading and saving
 
     def action_copy(self) -> None:
         """Copy the selected block; in the wire view the request as curl."""

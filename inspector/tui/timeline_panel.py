@@ -1,4 +1,4 @@
-"""Each turn's task: its states in order, when and by which way they came, and what was odd."""
+"""Each turn's task: its states in order, when and by which channel they came, and findings."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -61,9 +61,6 @@ class TimelinePanel(BlockList):
 
     def shows_trouble_at(self, place: Place) -> bool:
         return self.source.index_of(place) is not None
-
-    def copied(self) -> str | None:
-        return None if self.current is None else self.current.plain
 
     def pointed_exchange(self) -> Exchange | None:
         return self._view.turn_exchange

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalGroup, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -21,6 +20,7 @@ from inspector.tui.composing.pairs_table import PairsTable, SlotsTable
 from inspector.tui.composing.parts_table import PartsTable
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import abridged, safe_line, value_text
+from inspector.tui.layout import TabBar
 from inspector.wire.dialect import Ask, texts
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json
@@ -34,23 +34,6 @@ PAGES = {
     "headers": ("Headers", "headers"),
     "turn-options": ("Options", "options"),
 }
-
-
-class DrawerTabs(Widget):
-    """The pages' names with how much each holds; a click opens one."""
-
-    page: reactive[str] = reactive("slots")
-    counts: reactive[tuple[int, ...]] = reactive((0,) * len(PAGES))
-
-    def render(self) -> Content:
-        bar = Content("")
-        for (page, (title, action)), count in zip(PAGES.items(), self.counts, strict=True):
-            style = f"{styles.KEY} bold reverse" if page == self.page else styles.DIM
-            tab = Content.styled(f" {title}{f' {count}' if count else ''} ", style)
-            bar += styles.clickable(tab, f"screen.do('{action}')") + " "
-        note = Content.styled("^PgDn next page  Esc back", styles.DIM)
-        gap = self.content_size.width - bar.cell_length - note.cell_length
-        return bar + " " * gap + note if gap > 0 else bar
 
 
 class Drawer(VerticalGroup):
@@ -76,7 +59,7 @@ class Drawer(VerticalGroup):
         self.page = "slots"
 
     def compose(self) -> ComposeResult:
-        yield DrawerTabs()
+        yield TabBar(PAGES, note="^PgDn next page  Esc back")
         yield SlotsTable()
         yield PairsTable("metadata key", id="metadata")
         yield PartsTable()
@@ -84,9 +67,6 @@ class Drawer(VerticalGroup):
         yield OptionsForm()
         with VerticalScroll(id="preview-rows", can_focus=False):
             yield Static("", id="preview", markup=False)
-
-    def on_mount(self) -> None:
-        self.query_one(DrawerTabs).auto_links = False
 
     @property
     def is_open(self) -> bool:
@@ -114,7 +94,7 @@ class Drawer(VerticalGroup):
         self.add_class("-open")
         for one in self.query(".page"):
             one.set_class(one.id == page, "-shown")
-        self.query_one(DrawerTabs).page = page
+        self.query_one(TabBar).active = page
         self.call_after_refresh(self._focus_first)
 
     def close(self) -> None:
@@ -124,8 +104,8 @@ class Drawer(VerticalGroup):
         """Show what `turn` holds on each page and what goes out of it."""
         self.slots.show_shapes(options.shapes)
         self.query_one(OptionsForm).show(options)
-        counts = (len(turn.slots), len(turn.metadata), len(turn.parts), len(turn.headers), 0)
-        self.query_one(DrawerTabs).counts = counts
+        held = (turn.slots, turn.metadata, turn.parts, turn.headers)
+        self.query_one(TabBar).counts = tuple(zip(PAGES, map(len, held), strict=False))
         self.query_one("#preview", Static).update(preview(turn))
 
     def action_turn_page(self, by: int) -> None:
@@ -183,10 +163,10 @@ def verdicts(found: Sequence[Seeding]) -> list[str]:
     slots: dict[str, Json] = {}
     for seeding in found:
         slots |= seeding.slots
-    told = {name: _verdict(name, found) for name in slots}
-    if len(set(told.values())) == 1:
-        return [f"{'all' if len(slots) > 1 else safe_line(next(iter(slots)))} {told.popitem()[1]}"]
-    return [f"{safe_line(name)} {value_text(slots[name])} {text}" for name, text in told.items()]
+    words = {name: _verdict(name, found) for name in slots}
+    if len(set(words.values())) == 1:
+        return [f"{'all' if len(slots) > 1 else safe_line(next(iter(slots)))} {words.popitem()[1]}"]
+    return [f"{safe_line(name)} {value_text(slots[name])} {text}" for name, text in words.items()]
 
 
 def _verdict(name: str, found: Sequence[Seeding]) -> str:

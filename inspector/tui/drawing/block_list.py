@@ -433,6 +433,10 @@ class BlockList(ScrollView, can_focus=True):
     def current(self) -> Block | None:
         return self.source[self.cursor] if 0 <= self.cursor < len(self.source) else None
 
+    def copied(self) -> str | None:
+        """Return the text of the selected block, for the clipboard."""
+        return None if self.current is None else self.current.plain
+
     def show(self, blocks: Sequence[Block]) -> None:
         """Draw `blocks`; those that stand where they stood are not laid out again."""
         self.refill(lambda: self._own.take(blocks))

@@ -50,7 +50,7 @@ def shown(workspace: Workspace, panel: type[BlockList]) -> str:
 
 
 def told(workspace: Workspace) -> str:
-    return str(workspace.query_one("#filter-told", Static).content)
+    return str(workspace.query_one("#filter-note", Static).content)
 
 
 @pytest.mark.req("WIRE-2")
@@ -153,7 +153,7 @@ async def test_without_anything_wrong_the_key_says_so() -> None:
     async with InspectorApp().run_test(size=(120, 36)) as pilot:
         workspace = await show(pilot, recorded())
         await pilot.press("]")
-        assert workspace.query_one(KeyBar).notice == "nothing was found wrong"
+        assert workspace.query_one(KeyBar).notice == "no error or finding"
         assert workspace.query_one(KeyBar).found == 0
 
 

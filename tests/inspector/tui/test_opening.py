@@ -111,7 +111,7 @@ async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: "
         await until(pilot, lambda: field.has_focus)
         field.value = str(tmp_path / "kept")
         await pilot.press("enter")
-        await until(pilot, lambda: "is there already" in notice(pilot))
+        await until(pilot, lambda: "exists already" in notice(pilot))
         assert (tmp_path / "kept").read_text() == "mine"
 
 
