@@ -50,13 +50,13 @@ def _run_app(options: AppOptions) -> int:
     from inspector.tui.app import run as run_app
 
     status = run_app(options.target, connection, session, options.project, resolve)
-    # what a terminal that has gone did not take must not fail once more at the exit
+    # output that a closed terminal did not take must not fail again at exit
     print_aside()
     return status
 
 
 def _with_mock(connection: Connection, options: AppOptions) -> Connection:
-    """`connection` with the folder whose saves replay the conversation, and a mock's admin token.
+    """Return `connection` with the folder to watch and the token for a mock's admin API.
 
     Raises:
         UsageError: there is no such folder, or the variable is not set.
@@ -80,7 +80,7 @@ def _has_terminal() -> bool:
 
 
 def _run_demo() -> int:
-    # a closed terminal or a polite kill must not leave the agent behind
+    # a closed terminal or SIGTERM must stop the agent too
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _leave)

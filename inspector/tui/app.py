@@ -100,7 +100,7 @@ class InspectorApp(App[int]):
             self.call_after_refresh(self.connect, self._target)
 
     def _leave_without_terminal(self) -> None:
-        """End once the terminal has gone: where no SIGHUP tells of that, nothing else would."""
+        """End once the terminal is gone, also where no SIGHUP reports it."""
         if not sys.stdin.isatty():
             self.exit()
 
@@ -135,8 +135,8 @@ class InspectorApp(App[int]):
 
         def open_it() -> "RecordedSession":
             is_recorded = target is None
-            told = read_header(path).target if target is None else target
-            address, connection = self._resolve(told, is_recorded)
+            name = read_header(path).target if target is None else target
+            address, connection = self._resolve(name, is_recorded)
             return reopen_session(path, connection, self.notice, address)
 
         self._show(open_it, target or "")
@@ -177,9 +177,9 @@ class InspectorApp(App[int]):
             self.switch_screen(workspace)  # pyright: ignore[reportUnknownMemberType]
         else:
             self.push_screen(workspace)
-        for told in (workspace.keymap.told, opened.remark):
-            if told:
-                workspace.call_after_refresh(workspace.notice, told)
+        for remark in (workspace.keymap.remark, opened.remark):
+            if remark:
+                workspace.call_after_refresh(workspace.notice, remark)
 
     def get_line_filters(self) -> "Sequence[LineFilter]":
         filters = super().get_line_filters()
@@ -270,6 +270,6 @@ def run(
 ) -> int:
     """Run the app until the user leaves it; returns the exit status."""
     app = InspectorApp(target, connection, session, project, resolve)
-    # who quits while the bank starts leaves before it is up; it is stopped here then
+    # a user who quits while the bank starts leaves before it is up; it is stopped here
     with app.opened:
         return app.run() or 0

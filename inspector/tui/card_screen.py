@@ -1,6 +1,7 @@
-"""The agent's card as a screen that stays true: fetched again by a key or every few seconds."""
+"""The agent's card as a screen, fetched again by a key or every few seconds."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -268,25 +269,17 @@ def marked(blocks: Sequence[Block], needle: str) -> tuple[list[Block], list[int]
     """Return `blocks` with every place of `needle` marked, and which blocks have one."""
     if not needle:
         return list(blocks), []
-    shown = [_marked(block, needle.lower()) for block in blocks]
+    spot = re.compile(re.escape(needle), re.IGNORECASE)
+    shown = [_marked(block, spot) for block in blocks]
     return shown, [index for index, block in enumerate(shown) if block is not blocks[index]]
 
 
-def _marked(block: Block, needle: str) -> Block:
+def _marked(block: Block, spot: re.Pattern[str]) -> Block:
     (line,) = block.lines
-    text = line.text
-    for start in _spots(text.plain.lower(), needle):
-        text = text.stylize("reverse", start, start + len(needle))
-    if text is line.text:
+    if not spot.search(line.text.plain):
         return block
+    text = line.text.highlight_regex(spot, style="reverse")
     return Block(block.place, (replace(line, text=text),), block.name)
-
-
-def _spots(text: str, needle: str) -> Iterator[int]:
-    start = text.find(needle)
-    while start >= 0:
-        yield start
-        start = text.find(needle, start + len(needle))
 
 
 def _identity(card: CardView) -> Iterator[Line]:
@@ -402,9 +395,9 @@ def _skill(skill: SkillRow, marks: Mapping[str, ChangeKind]) -> Iterator[Block]:
 
 
 class CardMemory:
-    """`last` is the card seen before this session; `report` is told why one cannot be saved.
+    """`last` is the card seen before this session; `report` gets the reason where one is not saved.
 
-    Cards of a reopened session's past are not news and are left alone.
+    Cards from before a session was reopened are ignored.
     """
 
     def __init__(self, session: Session, is_saved: bool, report: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""What a user has set in config.toml, and what the app remembers of how it looked."""
+"""The user's settings in config.toml, and the theme and layout that the app remembers."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _SETTINGS = ("theme", "symbols", "keys")
 class Config:
     """`theme` is "" where the user has set none. `keys` are as written, by the action's name.
 
-    `problems` name file and line; what they are about is as if it was not written.
+    `problems` name file and line; the settings that they are about are ignored.
     """
 
     theme: str = ""
@@ -66,16 +66,16 @@ def parse_config(text: str) -> Config:
 
 
 def unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
-    """Return what to say of a `name` that is none of `known`."""
+    """Return the problem with a `name` that is not in `known`."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-    return f"there is no {kind} {name!r}; {hint}"
+    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}"
+    return f"unknown {kind} {name!r}; {hint}"
 
 
 def _problems(written: "Mapping[str, Json]") -> Iterator[tuple[str, str]]:
-    """Yield each setting that cannot be taken, with the reason."""
+    """Yield each invalid setting with its problem."""
     for name in written:
         if name not in _SETTINGS:
             yield name, unknown("setting", name, _SETTINGS)
@@ -129,12 +129,12 @@ class Look:
 
 
 def read_look(folder: Path) -> Look:
-    """Return what was remembered; a file that cannot be read is as if there was none."""
+    """Return what was remembered; an unreadable file counts as none."""
     try:
         text = (folder / LOOK_FILE).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return Look()
-    # only who has a file waits for what reads it
+    # imported only where there is a file to read
     import json
 
     try:
@@ -148,7 +148,7 @@ def read_look(folder: Path) -> Look:
 
 
 def write_look(folder: Path, look: Look) -> str:
-    """Remember `look`; returns why that was not possible, or ""."""
+    """Remember `look`; returns the problem, or ""."""
     import json
 
     try:

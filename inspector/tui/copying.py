@@ -111,7 +111,7 @@ FORMS = {"c": "curl", "p": "Python", "j": "JSON", "h": "HAR entry", "a": "HAR ar
 
 
 class CopyMenu(ModalScreen[str | None]):
-    """Answers the form that was chosen."""
+    """Dismisses with the form that was chosen."""
 
     CSS_PATH = "copying.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -66,7 +66,7 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
     def on_mount(self) -> None:
         self._show_kind()
 
-    @on(Choices.Toggled, "#kinds")
+    @on(Choices.Toggled)
     def take_kind(self, event: Choices.Toggled) -> None:
         self._kind = event.value
         self._show_kind()
@@ -155,4 +155,4 @@ def _seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no number of seconds", "such as 600") from error
+        raise UsageError(f"{text!r} is not a number of seconds", "such as 600") from error

@@ -1,4 +1,4 @@
-"""The credentials of a session: what the header says, when to ask for some, how to renew them."""
+"""The credentials of a session: when they end, when to ask for some, how to renew them."""
 
 import time
 from collections.abc import Callable
@@ -21,14 +21,14 @@ SOON_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text and the style it is drawn in; "" tells nothing."""
+    """A text and the style it is drawn in; "" shows nothing."""
 
     text: str = ""
     style: str = styles.DIM
 
 
 def words_of(left_seconds: float | None) -> Words:
-    """Return what is told of a token that is valid for `left_seconds`; None is for ever."""
+    """Return how long a token is still valid; None is for ever."""
     if left_seconds is None:
         return Words()
     if left_seconds <= 0:
@@ -42,7 +42,7 @@ SecretHeader: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SecretWanted:
-    """`reason` says why a secret is asked for; it will travel as `scheme` says."""
+    """`reason` says why a secret is asked for; it is sent as `scheme` says."""
 
     reason: str
     scheme: Scheme
@@ -106,7 +106,7 @@ class Credentials:
         return with_header(tuple(kept), header)
 
     def question(self, view: LogView) -> Question | None:
-        """What has to be asked by now, and was not before."""
+        """Return what has to be asked now and was not asked before."""
         found = self._doubt(view) or self._want(view)
         if found is None or found in self._asked:
             return None
@@ -121,11 +121,11 @@ class Credentials:
         return next(iter(self.session.target.card_urls), "")
 
     def wanted(self, view: LogView) -> SecretWanted:
-        """What to ask where the user wants to give others."""
+        """Return what to ask where the user wants to enter others."""
         return SecretWanted("They go with every request from now on.", self.scheme(view))
 
     def scheme(self, view: LogView) -> Scheme:
-        """How a secret travels here: as the card says, else as a bearer token."""
+        """Return how a secret is sent: as the card says, else as a bearer token."""
         return (wanted_scheme(view.card.card) if view.card else None) or BEARER
 
     def _doubt(self, view: LogView) -> OriginDoubted | None:

@@ -1,4 +1,4 @@
-"""The first line: who is at the other end, how we speak, which context, in which state."""
+"""The first line: the agent, the connection, the context and its state."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,23 +26,16 @@ class ConnectionState(StrEnum):
     REOPENED = "reopened"
     CONNECTED = "connected"
     REFUSED = "refused"
-    FAILED = "no connection"
+    FAILED = "not connected"
 
 
 _UNREACHED = (FailureKind.CONNECT, FailureKind.TLS)
 _SIGNS = {
-    ConnectionState.CONNECTING: "○",
-    ConnectionState.REOPENED: "○",
-    ConnectionState.CONNECTED: "●",
-    ConnectionState.REFUSED: "!",
-    ConnectionState.FAILED: "✗",
-}
-_INKS = {
-    ConnectionState.CONNECTING: styles.DIM,
-    ConnectionState.REOPENED: styles.DIM,
-    ConnectionState.CONNECTED: styles.GOOD,
-    ConnectionState.REFUSED: styles.WARN,
-    ConnectionState.FAILED: styles.BAD,
+    ConnectionState.CONNECTING: (" ○ ", styles.DIM),
+    ConnectionState.REOPENED: (" ○ ", styles.DIM),
+    ConnectionState.CONNECTED: (" ● ", styles.GOOD),
+    ConnectionState.REFUSED: (" ! ", styles.WARN),
+    ConnectionState.FAILED: (" ✗ ", styles.BAD),
 }
 
 
@@ -103,7 +96,7 @@ class Header(Widget):
 
     def _agent(self) -> Content:
         view = self.view
-        sign = (f" {_SIGNS[view.connection]} ", _INKS[view.connection])
+        sign = _SIGNS[view.connection]
         if view.card is None:
             return Content.assemble(
                 ("a2a-inspect", "bold"),
@@ -115,8 +108,8 @@ class Header(Widget):
             )
         host = urlsplit(view.card.url).netloc or view.card.url
         is_lost = view.connection is ConnectionState.FAILED
-        is_told = is_lost or view.connection is ConnectionState.REOPENED
-        how = view.connection.value if is_told else _how(view.card)
+        shows_state = is_lost or view.connection is ConnectionState.REOPENED
+        how = view.connection.value if shows_state else _how(view.card)
         return Content.assemble(
             (safe_line(view.card.name), "bold"),
             sign,
@@ -127,7 +120,7 @@ class Header(Widget):
         )
 
     def _credentials(self) -> tuple[tuple[str, str], ...]:
-        """Before what may be cut off: whether the token still serves."""
+        """Return how long the token is valid, to stand before what may be cut off."""
         words = self.credentials
         return ((f"   {words.text}", words.style),) if words.text else ()
 

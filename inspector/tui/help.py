@@ -93,7 +93,7 @@ class HasKeymap(Protocol):
 
 
 class Actions(Provider):
-    """The table of keys, searchable; each line tells its key too."""
+    """The table of keys, searchable; each line shows its key too."""
 
     async def discover(self) -> Hits:
         for key in self._keys():
@@ -142,7 +142,7 @@ wire = ["ctrl+w", "W"]      # both
 ```
 
 A key is one letter or sign, `f1` to `f12`, `ctrl+a` to `ctrl+z` or `alt+a` to `alt+z`. What cannot
-be taken (an unknown action, a key that another action has) is told at the start and on the help
+be taken (an unknown action, a key that another action has) is shown at the start and on the help
 page with its line; the default stays.
 
 `symbols` is one of {", ".join(f"`{one}`" for one in SYMBOLS)}; `auto` draws ASCII where the

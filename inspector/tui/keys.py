@@ -53,11 +53,11 @@ KEYS = (
     Key("slots", "composer.page('slots')", NEXT, "s", "ctrl+s", "slots",
         "The slots of the next turn"),
     Key("options", "composer.page('turn-options')", NEXT, "o", "ctrl+o", "options",
-        "How the turn goes out"),
+        "How the turn is sent"),
     Key("wire", "panels.wire", SCREEN, "w", "f2", "wire", "Show or hide what went over the wire"),
     Key("stop", "stop", TURN, "x", "ctrl+x", "cancel",
-        "Cancel the running task; once more hangs up"),
-    Key("edit", "composer.edit", TURN, "e", "", "edit", "Edit the selected turn and send it anew"),
+        "Cancel the running task; again to hang up"),
+    Key("edit", "composer.edit", TURN, "e", "", "edit", "Edit the selected turn and send it again"),
     Key("card", "card", SCREEN, "c", "f3", "card", "Show the agent's card and its skills"),
     Key("resend", "resend", TURN, "r", "ctrl+r", "resend",
         "Send the selected turn as a new message"),
@@ -67,13 +67,13 @@ KEYS = (
     Key("follow", "composer.follow", NEXT, "t", "ctrl+t", "stream",
         "Stream, await the answer, or neither"),
     Key("context", "composer.context", NEXT, "n", "ctrl+n", "context",
-        "Keep the context, or begin one"),
+        "Keep the context, or start a new one"),
     Key("raw", "composer.raw", NEXT, "b", "f6", "raw",
         "The turn as its JSON-RPC body, to edit as text"),
     Key("snippets", "composer.snippets", NEXT, "A", "f12", "",
-        "Turns and slots kept for this target"),
+        "Turns and slots saved for this target"),
     Key("editor", "composer.editor", NEXT, "E", "ctrl+e", "", "Write the turn in your $EDITOR"),
-    Key("get_task", "get_task", TURN, "T", "", "task", "Ask for the selected task as it is now"),
+    Key("get_task", "get_task", TURN, "T", "", "task", "Get the selected task as it is now"),
     Key("resubscribe", "resubscribe", TURN, "R", "", "", "Follow the selected task's stream again"),
     Key("attach", "composer.page('parts')", NEXT, "a", "ctrl+f", "",
         "Files and parts of the next turn"),
@@ -81,30 +81,30 @@ KEYS = (
         "The metadata of the next turn"),
     Key("headers", "composer.page('headers')", NEXT, "H", "", "",
         "The HTTP headers of the next turn"),
-    Key("shape", "composer.shape", NEXT, "", "", "", "Change the shape in which slots travel"),
+    Key("shape", "composer.shape", NEXT, "", "", "", "Change the shape in which slots are sent"),
     Key("faults", "faults", MOCK, "f", "f7", "faults", "Arm and disarm the faults of a mock"),
     Key("live", "live", MOCK, "L", "f8", "live", "Run the conversation again at each save"),
     Key("live_base", "live.base", MOCK, "B", "", "",
-        "Compare a run with what was said, or the run before"),
-    Key("push", "push", SCREEN, "P", "", "push", "Receive push notifications, and mistreat them"),
-    Key("trace", "data.rules", MOCK, "u", "f10", "rules", "The rules by which a mock's turn went"),
+        "Compare a run with the conversation, or the previous run"),
+    Key("push", "push", SCREEN, "P", "", "push", "Receive push notifications, or fail on purpose"),
+    Key("trace", "data.rules", MOCK, "u", "f10", "rules", "The rules that decided a mock's turn"),
     Key("sessions", "sessions", SAVED, "S", "f9", "sessions",
         "Saved sessions: reopen, export, name"),
     Key("target", "target", SCREEN, "N", "ctrl+l", "", "Talk to another agent"),
     Key("picture", "app.picture", SAVED, "I", "f11", "", "Write a picture of the screen, as SVG"),
     Key("zoom", "panels.zoom", SCREEN, "z", "f4", "zoom",
-        "Give the whole room to the focused panel"),
-    Key("filter", "panels.filter", FIND, "/", "", "filter", "Show only what passes a filter"),
+        "Show the focused panel alone"),
+    Key("filter", "panels.filter", FIND, "/", "", "filter", "Show only what matches a filter"),
     Key("next_trouble", "panels.trouble(1)", FIND, "]", "", "", "Go to the next error or finding"),
     Key("last_trouble", "panels.trouble(-1)", FIND, "[", "", "",
-        "Go to the error or finding before"),
+        "Go to the previous error or finding"),
     Key("next_task", "panels.task(1)", FIND, "}", "", "", "Go to the next task"),
-    Key("last_task", "panels.task(-1)", FIND, "{", "", "", "Go to the task before"),
-    Key("wider", "panels.resize(1)", SCREEN, ">,+", "", "", "Give the panel more room"),
-    Key("narrower", "panels.resize(-1)", SCREEN, "<,-", "", "", "Give the panel less room"),
-    Key("even", "panels.even", SCREEN, "=", "", "", "Show all panels, each with the same room"),
+    Key("last_task", "panels.task(-1)", FIND, "{", "", "", "Go to the previous task"),
+    Key("wider", "panels.resize(1)", SCREEN, ">,+", "", "", "Make the panel larger"),
+    Key("narrower", "panels.resize(-1)", SCREEN, "<,-", "", "", "Make the panel smaller"),
+    Key("even", "panels.even", SCREEN, "=", "", "", "Show all panels at the same size"),
     Key("hide", "panels.hide", SCREEN, "h", "", "", "Hide the panel; its number brings it back"),
-    Key("renew", "renew", SECRET, "K", "ctrl+k", "", "Renew the token, or give credentials"),
+    Key("renew", "renew", SECRET, "K", "ctrl+k", "", "Renew the token, or enter credentials"),
     Key("quit", "quit", SCREEN, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("pager", "panels.pager", TAKE, "v", "", "", "Read the selected payload in $PAGER"),
     Key("view_in_editor", "panels.editor", TAKE, "O", "", "",
@@ -118,10 +118,10 @@ KEYS = (
     *(Key(f"go_{one.id}", f"panels.go('{one.id}')", SCREEN, str(one.number), "", "", one.help)
       for one in PANELS),
     Key("write", "composer.write", SCREEN, "5,i", "", "", "Write a message"),
-    Key("send", "composer.send", TURN, "", "f5", "", "Send the turn that is written, raw or not"),
-    Key("symbols", "app.symbols", SCREEN, "", "", "", "Change between Unicode and ASCII symbols"),
-    Key("credentials", "credentials", SECRET, "", "", "", "Give other credentials"),
-    Key("theme", "app.next_theme", SCREEN, "", "", "", "Take the next theme"),
+    Key("send", "composer.send", TURN, "", "f5", "", "Send the turn as written, raw or not"),
+    Key("symbols", "app.symbols", SCREEN, "", "", "", "Switch between Unicode and ASCII symbols"),
+    Key("credentials", "credentials", SECRET, "", "", "", "Enter other credentials"),
+    Key("theme", "app.next_theme", SCREEN, "", "", "", "Switch to the next theme"),
 )
 # fmt: on
 BY_NAME = {key.name: key for key in KEYS}
@@ -183,10 +183,10 @@ class Keymap:
     problems: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
-        """What is told at the start: the first problem, and where the others are."""
+    def remark(self) -> str:
+        """What is shown at the start: the first problem, and where the others are."""
         more = len(self.problems) - 1
-        return "".join(self.problems[:1]) + (f"; F1 tells {more} more" if more > 0 else "")
+        return "".join(self.problems[:1]) + (f"; F1 shows {more} more" if more > 0 else "")
 
     def overrides(self) -> dict[str, str]:
         """Return what Textual takes as a keymap: binding ids with other keys."""
@@ -226,7 +226,9 @@ def _problem_of(name: str, keys: Sequence[str], known: Mapping[str, Key]) -> str
         if key in _TAKEN:
             return f"{shown(key)} is {_TAKEN[key]} and cannot be the key of {name!r}"
         if not _is_letter(key) and not _CONTROL.fullmatch(key):
-            return f"{key!r} is no key: one letter, f1 to f12, ctrl+a to ctrl+z or alt+a to alt+z"
+            return (
+                f"{key!r} is not a key: one letter, f1 to f12, ctrl+a to ctrl+z or alt+a to alt+z"
+            )
     return ""
 
 

@@ -121,7 +121,7 @@ def summary(turns: Sequence[ReplayedTurn], live: LiveView) -> str:
 
 
 def turn_block(turn: ReplayedTurn, number: int) -> Block:
-    """Return one turn: its words and state, and below them what is other than before."""
+    """Return one turn: its words and state, and below them what changed."""
     new = turn.new
     is_changed = bool(turn.changes)
     sign, style = (

@@ -1,4 +1,4 @@
-"""The push receiver as a screen: what it got, how it answers, one key for each ill-treatment."""
+"""The push receiver as a screen: what it got, how it answers, a key for each failure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -38,18 +38,19 @@ KEYS = (
 # What a silence is worth a word after; a notification shortly behind the stream is usual.
 MISSING_AFTER_MS = 1000.0
 _REFRESH_SECONDS = 1.0
+# How the receiver answers, by key.
 _INJECTIONS = {
-    "well": Injection(),
-    "500": Injection(500),
-    "302": Injection(302),
-    "late": Injection(delay_seconds=2),
-    "hang": Injection(is_hanging=True),
-    "drop": Injection(is_dropping=True),
+    "0": Injection(),
+    "5": Injection(500),
+    "3": Injection(302),
+    "d": Injection(delay_seconds=2),
+    "h": Injection(is_hanging=True),
+    "x": Injection(is_dropping=True),
 }
 _FIELDS = {
     "port": "port (0: any free one)",
     "public": "public URL (empty: none)",
-    "forward": "forward to (empty: nobody)",
+    "forward": "forward to (empty: nowhere)",
 }
 _LABEL_WIDTH = 12
 _VERDICT_WIDTH = 13
@@ -58,7 +59,7 @@ _FINDING_INDENT = 10
 
 
 class PushScreen(Screen[Place | None]):
-    """Answers the place of a notification that shall be seen on the wire.
+    """Dismisses with the place of a notification to be shown on the wire.
 
     `registers` says whether following turns register the receiver, `set_registers` changes it.
     """
@@ -72,12 +73,7 @@ class PushScreen(Screen[Place | None]):
         Binding("w", "edit('forward')", "Forward", show=False),
         Binding("t", "toggle_turns", "Turns register", show=False),
         Binding("r", "resend", "Resend", show=False),
-        Binding("0", "inject('well')", "Answer normally", show=False),
-        Binding("5", "inject('500')", "Answer 500", show=False),
-        Binding("3", "inject('302')", "Answer 302", show=False),
-        Binding("d", "inject('late')", "Answer late", show=False),
-        Binding("h", "inject('hang')", "Hang", show=False),
-        Binding("x", "inject('drop')", "Drop", show=False),
+        *(Binding(key, f"inject('{key}')", show=False) for key in _INJECTIONS),
         Binding("enter", "on_wire", "Show on the wire", show=False),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
@@ -139,9 +135,9 @@ class PushScreen(Screen[Place | None]):
         self._set_registers_to(not self._registers)
         self._fill()
 
-    def action_inject(self, name: str) -> None:
+    def action_inject(self, key: str) -> None:
         if self._receiver is not None:
-            self._receiver.injection = _INJECTIONS[name]
+            self._receiver.injection = _INJECTIONS[key]
             self._fill()
 
     def action_edit(self, field: str) -> None:
@@ -191,7 +187,7 @@ class PushScreen(Screen[Place | None]):
         match self._field:
             case "port":
                 if not text.isdecimal():
-                    raise UsageError(f"{text!r} is no port")
+                    raise UsageError(f"{text!r} is not a port")
                 await receiver.start(int(text))
             case "public":
                 options = replace(receiver.options, public_url=text or None)

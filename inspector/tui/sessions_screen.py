@@ -1,4 +1,4 @@
-"""The saved sessions: found by a filter, reopened, named, exported, compared, deleted."""
+"""The saved sessions: filtered, reopened, named, exported, compared, deleted."""
 
 import asyncio
 from collections.abc import Sequence
@@ -77,14 +77,14 @@ def read_row(path: Path) -> SessionRow:
     """Read what the row of a session shows.
 
     Raises:
-        UsageError: the file cannot be read, or is no session.
+        UsageError: the file cannot be read, or is not a session.
     """
     summary = summarize(path)
     return SessionRow(path, summary.header, summary.name, turns_of(summary.entries))
 
 
 class SessionsScreen(Screen[Path | None]):
-    """Answers the session to reopen. `current` is the one that is open now."""
+    """Dismisses with the session to reopen. `current` is the one that is open now."""
 
     CSS_PATH = "sessions_screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -106,7 +106,7 @@ class SessionsScreen(Screen[Path | None]):
         self._current = current
         self._rows: list[SessionRow] = []
         self._marked: list[Path] = []
-        self._doomed: Path | None = None
+        self._to_delete: Path | None = None
         self._asking = Asking.FILTER
         self._filter = ""
 
@@ -139,8 +139,8 @@ class SessionsScreen(Screen[Path | None]):
     # What the keys do
 
     def action_back(self) -> None:
-        """Keep what was to go; leave the filter, the screen: one at a time."""
-        if self._doomed is not None:
+        """Cancel the deletion, else drop the filter, else leave the screen."""
+        if self._to_delete is not None:
             self._show_note("")
         elif self._filter:
             self._filter = ""
@@ -199,7 +199,7 @@ class SessionsScreen(Screen[Path | None]):
         row = self._row()
         if row is None:
             return
-        if self._doomed != row.path:
+        if self._to_delete != row.path:
             self._show_note(f"D again deletes {row.header.id} for good, Esc keeps it", row.path)
             return
         try:
@@ -246,9 +246,9 @@ class SessionsScreen(Screen[Path | None]):
         name = "" if block is None else block.name
         return next((row for row in self._rows if str(row.path) == name), None)
 
-    def _show_note(self, text: str, doomed: Path | None = None) -> None:
-        """Say something below the list; what is `doomed` goes if D follows."""
-        self._doomed = doomed
+    def _show_note(self, text: str, to_delete: Path | None = None) -> None:
+        """Say something below the list; `to_delete` is deleted if D follows."""
+        self._to_delete = to_delete
         self.query_one("#session-note", Static).update(text)
 
     def _fill(self) -> None:
@@ -279,7 +279,7 @@ def write_export(session: Path, file: Path) -> Path:
     """
     form = SUFFIXES.get(file.suffix)
     if form is None:
-        raise UsageError(f"{file.name}: no export ends so", f"one of {', '.join(SUFFIXES)}")
+        raise UsageError(f"{file.name}: unknown format", f"one of {', '.join(SUFFIXES)}")
     content = export(read_session(session), form, version("a2a-inspect"))
     try:
         file.write_bytes(content)

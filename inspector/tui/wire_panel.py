@@ -226,7 +226,7 @@ def _frame(exchange: Exchange, frame: FrameReceived, *, is_pretty: bool) -> Bloc
 
 
 def _end(exchange: Exchange) -> list[Line]:
-    """Return how `exchange` ended, and what was odd; nothing as long as there is neither."""
+    """Return how `exchange` ended and its findings; nothing as long as there is neither."""
     lines: list[Line] = []
     if exchange.failure is not None:
         text = f"✗ {exchange.failure.kind.value}: {safe_line(exchange.failure.message)}"

@@ -33,7 +33,7 @@ from inspector.errors import UsageError
 from inspector.settings import Connection, Mint
 from inspector.tui.ask_line import FilterLine, SaveLine
 from inspector.tui.card_screen import CardMemory, CardScreen
-from inspector.tui.composing.composer import NOTHING_SENT, Composer, Prompt, RawBody
+from inspector.tui.composing.composer import Composer, Prompt, RawBody
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.credentials import Credentials, OriginDoubted, Question, SecretHeader
 from inspector.tui.data_panel import DataPanel, TraceWanted
@@ -50,7 +50,7 @@ from inspector.tui.messages import (
     TurnComposed,
     app_of,
 )
-from inspector.tui.panels import Panels
+from inspector.tui.panels import NOTHING_SENT, Panels
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.wire_panel import WirePanel
 from inspector.wire.dialect import Dialect
@@ -461,7 +461,7 @@ class Workspace(Screen[None]):
     def action_credentials(self) -> None:
         """Ask for credentials that take the place of those that there are."""
         if self.credentials is None:
-            self.notice("no connection takes credentials here")
+            self.notice("no agent to give credentials to")
         else:
             self._ask(self.credentials, self.credentials.wanted(self.view))
 

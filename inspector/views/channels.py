@@ -272,7 +272,7 @@ def _check_order(task: TaskReports, report: StateReport, sections: Sections) -> 
     if ahead is not None:
         since_ms = report.at_ms - ahead.at_ms
         severity = Severity.WARNING if since_ms >= LATE_MS else Severity.HINT
-        text = f"late by {since_ms:.0f} ms: {ahead.channel} had told {ahead.state}"
+        text = f"late by {since_ms:.0f} ms: {ahead.channel} reported {ahead.state} first"
         found.append(Finding(severity, sections.push, "$.status", text))
     return found
 

@@ -31,12 +31,12 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import duration, safe_line
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Notice, TurnComposed, app_of
+from inspector.tui.panels import NOTHING_SENT
 from inspector.views.exchanges import Exchange
 from inspector.wire.dialect import Dialect, Endpoint, Operation
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, parse_json
 
-NOTHING_SENT = "nothing was sent yet"
 _CLOCK_SECONDS = 0.1
 
 
@@ -103,7 +103,7 @@ class RawBody(TextArea):
         self._written = ("", b"")
 
     def write(self, body: bytes) -> None:
-        """Show `body`, of which what is no UTF-8 or no line feed is only seen approximately."""
+        """Show `body`; what is not UTF-8, and other line ends, only approximately."""
         self.replace(body.decode(errors="replace"), (0, 0), self.document.end)
         self.move_cursor((0, 0))
         self._written = (self.text, body)
@@ -148,10 +148,10 @@ def fields_of(body: bytes, dialect: Dialect) -> Turn | None:
 
 
 class History:
-    """Turns in the order of sending; those that never reached the wire come last.
+    """Turns in the order of sending; those that were never sent come last.
 
-    The log masks secrets and does not tell how a task was followed beside its turn; of a turn
-    composed in this session both are remembered.
+    The log masks secrets and does not record which other ways followed a task; of a turn composed
+    in this session both are remembered.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class History:
 
     @property
     def is_recalling(self) -> bool:
-        """Say whether a turn of before stands in the place of what was written."""
+        """Whether an earlier turn is shown in place of the draft."""
         return self._at is not None
 
     def remember(self, turn: Turn) -> None:

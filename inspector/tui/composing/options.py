@@ -64,9 +64,6 @@ class TurnOptions:
         chosen = None if context_id == self.context_id else context_id
         return replace(self, chosen_context=chosen, is_new_context=False)
 
-    def with_message_id(self, message_id: str | None) -> "TurnOptions":
-        return replace(self, message_id=message_id)
-
     def after_sending(self) -> "TurnOptions":
         """What was for one turn only is gone: context, ids; the ways of following stay."""
         return replace(
@@ -112,7 +109,7 @@ FOLLOW_NAMES = {
 
 def options_line(options: TurnOptions, turn: Turn) -> Content:
     """Return what `turn` carries and how it goes out; what is not set is not said."""
-    words = [*_carried(turn), (_context_words(options), _ink_of_context(options), "context")]
+    words = [*_carried(turn), (_context_words(options), _context_style(options), "context")]
     ways = " + ".join([FOLLOW_NAMES[options.follow], *sorted(options.also)])
     words.append((ways, styles.ACCENT if options.also else styles.DIM, "follow"))
     if turn.history_length is not None or turn.accepted_output_modes:
@@ -153,7 +150,7 @@ def _carried(turn: Turn) -> list[tuple[str, str, str]]:
     return words
 
 
-def _ink_of_context(options: TurnOptions) -> str:
+def _context_style(options: TurnOptions) -> str:
     return styles.WARN if options.is_new_context or options.chosen_context else styles.DIM
 
 
@@ -185,10 +182,6 @@ class Choices(HorizontalGroup):
         choices: "Choices"
         value: str
 
-        @property
-        def control(self) -> "Choices":
-            return self.choices
-
     def __init__(self, label: str, names: Mapping[str, str], *, id: str) -> None:
         super().__init__(id=id)
         self._label = label
@@ -198,7 +191,7 @@ class Choices(HorizontalGroup):
         yield Static(self._label, classes="label", markup=False)
         for value, name in self._names.items():
             button = Button(Content(f"[ ] {name}"), name=value, classes="choice", compact=True)
-            # the cross tells that it was pressed
+            # the cross shows that it was pressed
             button.active_effect_duration = 0
             yield button
 
@@ -210,7 +203,7 @@ class Choices(HorizontalGroup):
             button.set_class(is_chosen, "-chosen")
 
     @on(Button.Pressed)
-    def tell(self, event: Button.Pressed) -> None:
+    def report(self, event: Button.Pressed) -> None:
         event.stop()
         self.post_message(self.Toggled(self, event.button.name or ""))
 
@@ -224,7 +217,7 @@ _ALSO_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of text. `change` applies what was typed, `typed` is what to type for it."""
+    """One line of text. `change` applies what was typed, `typed` is the text for it."""
 
     id: str
     label: str
@@ -260,7 +253,7 @@ MESSAGE = Field(
     "message id",
     "a new one",
     lambda options: options.message_id or "",
-    lambda options, typed: options.with_message_id(typed.strip() or None),
+    lambda options, typed: replace(options, message_id=typed.strip() or None),
 )
 TASK = Field(
     "task-id",
@@ -285,6 +278,14 @@ MODES = Field(
     _with_modes,
 )
 FIELDS = (CONTEXT, MESSAGE, TASK, HISTORY, MODES)
+# What the user's choice changes, by the id of its widget.
+_CHOICES: Mapping[str, Callable[[TurnOptions, str], TurnOptions]] = {
+    "which-context": lambda options, value: replace(
+        options, is_new_context=value == "new", chosen_context=None
+    ),
+    "which-follow": lambda options, value: replace(options, follow=FollowMode(value)),
+    "which-also": lambda options, value: options.toggled_also(Also(value)),
+}
 
 
 class OptionsForm(VerticalGroup):
@@ -340,26 +341,11 @@ class OptionsForm(VerticalGroup):
         event.stop()
         self.screen.focus_next()
 
-    @on(Choices.Toggled, "#which-context")
-    def take_context(self, event: Choices.Toggled) -> None:
+    @on(Choices.Toggled)
+    def take_choice(self, event: Choices.Toggled) -> None:
         event.stop()
-        is_new = event.value == "new"
-        self._change(lambda of: replace(of, is_new_context=is_new, chosen_context=None))
-
-    @on(Choices.Toggled, "#which-follow")
-    def take_follow(self, event: Choices.Toggled) -> None:
-        event.stop()
-        mode = FollowMode(event.value)
-        self._change(lambda of: replace(of, follow=mode))
-
-    @on(Choices.Toggled, "#which-also")
-    def take_also(self, event: Choices.Toggled) -> None:
-        event.stop()
-        way = Also(event.value)
-        self._change(lambda of: of.toggled_also(way))
-
-    def _change(self, change: Callable[[TurnOptions], TurnOptions]) -> None:
-        self.post_message(self.Changed(change))
+        change = _CHOICES[event.choices.id or ""]
+        self.post_message(self.Changed(lambda options: change(options, event.value)))
 
 
 def _field(field: Field) -> ComposeResult:

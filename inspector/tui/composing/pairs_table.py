@@ -31,14 +31,14 @@ class ValueKind(StrEnum):
 
 
 class BadValue(ValueError):
-    """The typed text is no value of the chosen type."""
+    """The typed text is not a value of the chosen type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
     """What is known of a name before it is written: its value now, its type, its choices.
 
-    `kind` AUTO means that nobody has told the type.
+    `kind` AUTO means that the type is unknown.
     """
 
     now: str = ""
@@ -71,14 +71,14 @@ def parse_value(typed: str, kind: ValueKind) -> Json:
         case ValueKind.NUMBER | ValueKind.BOOLEAN | ValueKind.JSON:
             value = _guess(typed)
             if kind is not ValueKind.JSON and kind_of(value) is not kind:
-                raise BadValue(f"{typed!r} is no {kind}")
+                raise BadValue(f"{typed!r} is not a {kind}")
             if kind is ValueKind.JSON and value == typed:
                 raise BadValue(f"{typed!r} is not JSON")
             return value
 
 
 def hinted_value(typed: str, hint: Hint) -> tuple[Json, bool]:
-    """Return the value of `typed` for the type that `hint` tells, and whether it fits.
+    """Return the value of `typed` for the type in `hint`, and whether it fits.
 
     What does not fit is still a value: how the agent takes a wrong one is worth seeing.
     """
@@ -131,9 +131,9 @@ _KINDS = {
 }
 
 
-def hints(domain: Mapping[str, DomainSlot], told: Mapping[str, Json]) -> Mapping[str, Hint]:
-    """Return a hint for each slot: a declared type wins over that of the value told last."""
-    found = {name: Hint(value_text(value), _kind(value)) for name, value in told.items()}
+def hints(domain: Mapping[str, DomainSlot], reported: Mapping[str, Json]) -> Mapping[str, Hint]:
+    """Return a hint for each slot: a declared type wins over that of the last value."""
+    found = {name: Hint(value_text(value), _kind(value)) for name, value in reported.items()}
     for name, slot in domain.items():
         now = found[name].now if name in found else ""
         found[name] = Hint(now, _KINDS.get(slot.type, ValueKind.AUTO), slot.values)
@@ -185,7 +185,7 @@ class PairLine(HorizontalGroup):
         yield LineInput(typed, placeholder="value", classes="value", compact=True)
         if not self.is_text:
             kind = Button("auto", classes="kind", compact=True)
-            # its word tells that it was pressed
+            # its word shows that it was pressed
             kind.active_effect_duration = 0
             yield kind
 
@@ -237,20 +237,20 @@ class PairLine(HorizontalGroup):
         return self._hints.get(self.pair_name, NO_HINT)
 
     @on(Input.Changed)
-    def tell_edit(self, event: Input.Changed) -> None:
+    def report_edit(self, event: Input.Changed) -> None:
         event.stop()
         if event.input.has_class("name"):
             self._hint_value()
-        self._tell()
+        self._report()
 
     @on(Button.Pressed)
     def turn_kind(self, event: Button.Pressed) -> None:
         event.stop()
         kinds = list(ValueKind)
         self.kind = kinds[(kinds.index(self.kind) + 1) % len(kinds)]
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_kind()
         self.set_class(not self.is_good, "-bad")
         self.post_message(self.Edited(self))
@@ -272,14 +272,14 @@ class PairLine(HorizontalGroup):
         if self.kind is not ValueKind.AUTO:
             return self.kind.value, True
         hint = self._hint
-        told = "choice" if hint.choices else hint.kind.value
+        kind = "choice" if hint.choices else hint.kind.value
         if not self.typed:
-            return told, True
+            return kind, True
         value, fits = hinted_value(self.typed, hint)
         if not fits:
-            return f"no {told}!", False
+            return f"no {kind}!", False
         guess = f"{kind_of(value)}?"
-        return (guess if hint.kind is ValueKind.AUTO else told), True
+        return (guess if hint.kind is ValueKind.AUTO else kind), True
 
 
 class PairsTable(VerticalGroup):

@@ -112,7 +112,7 @@ _TOKEN = re.compile(
 
 
 def style_json(line: str) -> Content:
-    """Return `line` with its tokens styled; what is no JSON stays as it is."""
+    """Return `line` with its tokens styled; what is not JSON stays as it is."""
     content = Content(line)
     for token in _TOKEN.finditer(line):
         content = content.stylize(_style(token), *token.span(token.lastgroup or 0))

@@ -124,7 +124,7 @@ THEMES = {theme.name: theme for theme in _PALETTES}
 DARK, COLOURLESS = THEMES["calm-dark"], THEMES["plain"]
 
 
-# What stands for a letter in ASCII; signs that differ stay different.
+# ASCII replacements; signs that differ stay different.
 _LOOKALIKES = {
     "▌│┃║▏▎▍▊▐": "|",
     "─━═▔": "-",
@@ -171,7 +171,7 @@ def to_ascii(text: str) -> str:
 
 
 def is_ascii_terminal(environment: Mapping[str, str]) -> bool:
-    """Say whether the locale, or the console of Linux itself, knows no other letters."""
+    """Whether the locale, or the Linux console itself, has ASCII letters only."""
     if environment.get("TERM") == "linux":
         return True
     named = (environment.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))

@@ -90,7 +90,7 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> 
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         await until(pilot, lambda: app.screen.query("Header"))
         header = app.screen.query_one("Header")
-        await until(pilot, lambda: "no connection" in str(header.render()))
+        await until(pilot, lambda: "not connected" in str(header.render()))
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, StartScreen))
         await pilot.press("u", "escape", "escape")

@@ -49,16 +49,16 @@ def test_two_actions_may_swap_their_keys() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('theme = "cler"', "config.toml:1: there is no theme 'cler'; did you mean 'clear'?"),
-        ("symbols = 3", "config.toml:1: there is no symbols '3'; there are auto, unicode, ascii"),
-        ("\nkey = 1", "config.toml:2: there is no setting 'key'; did you mean 'keys'?"),
+        ('theme = "cler"', "config.toml:1: unknown theme 'cler'; did you mean 'clear'?"),
+        ("symbols = 3", "config.toml:1: unknown symbols '3'; one of auto, unicode, ascii"),
+        ("\nkey = 1", "config.toml:2: unknown setting 'key'; did you mean 'keys'?"),
         ("keys = 1", "config.toml:1: [keys] is a table of actions and their keys"),
-        ('[keys]\nwyre = "w"', "config.toml:2: there is no action 'wyre'; did you mean 'wire'?"),
+        ('[keys]\nwyre = "w"', "config.toml:2: unknown action 'wyre'; did you mean 'wire'?"),
         ("[keys]\nwire = 1", "config.toml:2: keys.wire is a key or a list of keys"),
         ('[keys]\nwire = "x"', "config.toml:2: x is the key of 'stop'; 'wire' keeps w, F2"),
         ('[keys]\nwire = "j"', "config.toml:2: j is down in a panel and cannot be the key of"),
         ('[keys]\nwire = "ctrl+m"', "config.toml:2: ^M is Enter to a terminal"),
-        ('[keys]\nwire = "hyper"', "config.toml:2: 'hyper' is no key"),
+        ('[keys]\nwire = "hyper"', "config.toml:2: 'hyper' is not a key"),
         ("theme = ", "config.toml: Invalid value (at"),
     ],
 )
@@ -101,7 +101,7 @@ def test_keys_that_tmux_and_screen_take_stay_free() -> None:
 
 
 def test_first_problem_is_told_at_the_start_and_where_the_others_are() -> None:
-    assert Keymap().told == ""
+    assert Keymap().remark == ""
     two = keymap_of(parse_config('theme = "x"\nsymbols = "y"\n'))
-    assert two.told.startswith("config.toml:1: there is no theme 'x'")
-    assert two.told.endswith("; F1 tells 1 more")
+    assert two.remark.startswith("config.toml:1: unknown theme 'x'")
+    assert two.remark.endswith("; F1 shows 1 more")

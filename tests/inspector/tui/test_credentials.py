@@ -180,7 +180,7 @@ def fill(pilot: Pilot[int], **values: str) -> None:
     [
         ({"algorithm": "HS1", "key": "$BANK_SECRET"}, "'HS1' is none of"),
         ({"key": "/gone.pem"}, "signs with a shared secret"),
-        ({"key": "$BANK_SECRET", "ttl": "soon"}, "'soon' is no number of seconds"),
+        ({"key": "$BANK_SECRET", "ttl": "soon"}, "'soon' is not a number of seconds"),
     ],
 )
 async def test_what_makes_no_token_is_told_in_the_dialog(

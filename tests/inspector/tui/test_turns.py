@@ -125,7 +125,7 @@ def test_preview_of_a_file_tells_its_size() -> None:
 
 @pytest.mark.req("COMP-2")
 def test_options_apply_to_one_turn_only() -> None:
-    options = TurnOptions().in_context("c-1").toggled_context().with_message_id("m-1")
+    options = TurnOptions(context_id="c-1", message_id="m-1").toggled_context()
     turn = options.turn("hi", {})
     assert (turn.context_id, turn.message_id) == (None, "m-1")
     after = options.after_sending().turn("hi", {})
@@ -149,7 +149,7 @@ def test_one_shape_is_always_chosen(toggles: list[SlotShape]) -> None:
 
 
 def test_options_line_says_everything() -> None:
-    options = TurnOptions().in_context("abcdef12").with_message_id("123456789")
+    options = TurnOptions(context_id="abcdef12", message_id="123456789")
     turn = options.turn("hi", {"a": 1, "b": 2})
     assert options_line(options, turn).plain == (
         "slots 2 → metadata  ·  keep ctx abcdef  ·  stream  ·  same id 123456"
