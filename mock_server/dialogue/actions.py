@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from mock_server.dialogue.assistant import ToolBranch
 from mock_server.dialogue.expressions import (
     Document,
     evaluate,
@@ -191,7 +190,8 @@ def _say(turn: RunningTurn, utterance: Utterance) -> None:
 
 def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
     """Put what the script returns into the slots of the step's `mapping.output`."""
-    branch = _branch(turn, step)
+    branches = turn.assistant.tools.get(step.tool, ())
+    branch = next((b for b in branches if b.when is None or turn.holds(b.when)), None)
     if branch is None:
         turn.emit(Warned(f"tool {step.tool!r} has no result in mock.yml, so it sets no slot"))
     elif branch.fails:
@@ -201,11 +201,6 @@ def call_tool(turn: RunningTurn, frame: Frame, step: ToolStep) -> None:
     else:
         _fill_slots(turn, step, branch.result)
     go_on(turn, frame, step.next)
-
-
-def _branch(turn: RunningTurn, step: ToolStep) -> ToolBranch | None:
-    branches = turn.assistant.tools.get(step.tool, ())
-    return next((b for b in branches if b.when is None or turn.holds(b.when)), None)
 
 
 def _fill_slots(turn: RunningTurn, step: ToolStep, result: Json) -> None:

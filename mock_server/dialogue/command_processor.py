@@ -143,7 +143,9 @@ def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
         plan.drop(command, fault, is_settled=command.is_direct)
         return
     try:
-        value = coerce_said(slot, _meant(command))
+        # "none" declines the choice of a flow, where elsewhere it clears the slot.
+        is_declined = slot.name == CHOICE_SLOT and command.value is None
+        value = coerce_said(slot, NO_CHOICE if is_declined else command.value)
     except InvalidSlotValue:
         plan.refused.append(command)
         return
@@ -153,12 +155,6 @@ def fill(situation: Situation, plan: Plan, command: SetSlot) -> None:
         plan.corrections[slot.name] = value
     else:
         plan.values[slot.name] = value
-
-
-def _meant(command: SetSlot) -> Json:
-    """The value of `command`; "none" declines the choice of a flow, where elsewhere it clears."""
-    is_declined = command.name == CHOICE_SLOT and command.value is None
-    return NO_CHOICE if is_declined else command.value
 
 
 def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> str:
@@ -220,8 +216,10 @@ def clean_up(
                 plan.drop(command, "no sub agent waits for the user")
             case ContinueAgent():
                 plan.continues_agent = True
+            case RestartAgent(agent=agent) if agent_call(assistant, state.stack, agent) is None:
+                plan.drop(command, "no flow that runs calls this sub agent")
             case RestartAgent():
-                _restart_agent(situation, plan, command)
+                plan.restarted_agent = command.agent
             case Noop():
                 plan.drop(command, "it asks for nothing", is_settled=True)
             case _:
@@ -295,13 +293,6 @@ def _is_option(situation: Situation, flow_id: str) -> bool:
     return flow is not None and not flow.is_pattern and can_start(flow, situation.state.slots)
 
 
-def _restart_agent(situation: Situation, plan: Plan, command: RestartAgent) -> None:
-    if agent_call(situation.assistant, situation.stack, command.agent) is None:
-        plan.drop(command, "no flow that runs calls this sub agent")
-    else:
-        plan.restarted_agent = command.agent
-
-
 def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
     flow = situation.assistant.flows.get(command.flow_id)
     if flow is None or (flow.is_pattern and not command.is_trigger):
@@ -315,7 +306,11 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
     elif not situation.stack:
         plan.starts.append(flow.id)
     elif not plan.is_cancelled and (root := _root_of_running(situation, flow.id)):
-        _go_on(situation, plan, command, root)
+        # It needs no start, but may wait behind a question.
+        if open_questions(situation.stack):
+            plan.resumed = root.flow_id
+        else:
+            plan.drop(command, "the flow runs already", is_settled=True)
     elif any([root.flow_id == flow.id for root in roots(situation.staying(plan))]):
         plan.resumed = flow.id
     else:
@@ -327,14 +322,6 @@ def _root_of_running(situation: Situation, flow_id: str) -> Frame | None:
     group = active_group(situation.stack)
     runs = any([frame.flow_id == flow_id for frame in group])
     return next(filter(is_root, group), None) if runs else None
-
-
-def _go_on(situation: Situation, plan: Plan, command: StartFlow, root: Frame) -> None:
-    """Resume the running flow if it waits behind a question; else it needs no start."""
-    if open_questions(situation.stack):
-        plan.resumed = root.flow_id
-    else:
-        plan.drop(command, "the flow runs already", is_settled=True)
 
 
 SILENCE = "pattern_user_silence"

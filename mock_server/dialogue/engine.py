@@ -145,7 +145,10 @@ def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:
     for action in turn.assistant.actions_every_turn:
         yield from _run_beside(turn, action)
     if message.text or message.commands is not None or not message.seeded_slots:
-        understood = _understood(turn, message, generation)
+        if message.commands is not None:
+            understood = Understood(message.commands)
+        else:
+            understood = understand(turn.assistant, turn.state, message.text, generation)
         turn.emit(understood)
         plan = clean_up(turn.assistant, turn.state, understood.commands, earlier_slots)
         apply_plan(turn, plan)
@@ -161,14 +164,6 @@ def _generation(turn: RunningTurn, message: UserMessage) -> Requesting[Generatio
     turn.emit(GenerationRequested(message.text))
     outcome = yield
     return outcome if isinstance(outcome, Generation) else None
-
-
-def _understood(
-    turn: RunningTurn, message: UserMessage, generation: Generation | None
-) -> Understood:
-    if message.commands is not None:
-        return Understood(message.commands)
-    return understand(turn.assistant, turn.state, message.text, generation)
 
 
 def _start_session(turn: RunningTurn) -> Requesting[None]:

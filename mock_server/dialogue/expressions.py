@@ -14,7 +14,7 @@ from mock_server.dialogue.model import Flow, Json
 from mock_server.dialogue.state import DialogueState, active_frame, asked_slot, context_of
 from mock_server.errors import ConditionError, TemplateFailed
 
-CACHED_TEMPLATES = 4096
+CACHED_SOURCES = 4096
 
 HOLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.]*)\}")
 PLAIN_EXPRESSION = re.compile(r"\{\{\s*(slots|context)\.(\w+)\s*\}\}")
@@ -96,7 +96,7 @@ def render_expression(source: str, document: Document) -> str:
     return "".join(texts)
 
 
-@lru_cache(maxsize=CACHED_TEMPLATES)
+@lru_cache(maxsize=CACHED_SOURCES)
 def _plain_parts(source: str) -> tuple[str | tuple[str, str], ...] | None:
     """The texts and the fields, by namespace and name, of `source`; None if it needs Jinja.
 
@@ -149,13 +149,12 @@ def check_template(source: str) -> None:
         raise TemplateFailed(source, str(error)) from error
 
 
-@lru_cache(maxsize=CACHED_TEMPLATES)
+@lru_cache(maxsize=CACHED_SOURCES)
 def _compiled(source: str, is_expression: bool) -> Template:
     environment = EXPRESSIONS if is_expression else RESPONSES
     return environment.from_string(source)
 
 
-CACHED_CONDITIONS = 4096
 SLOT = re.compile(r"\bslots\.(\w+)")
 # The question that each collect step asks; reading a predicate costs as much as several turns.
 NULL_TEST = re.compile(r"(slots|context)\.(\w+) is (not )?null")
@@ -173,7 +172,7 @@ def compile_condition(source: str) -> Predicate:
     return read
 
 
-@lru_cache(maxsize=CACHED_CONDITIONS)
+@lru_cache(maxsize=CACHED_SOURCES)
 def _read(source: str) -> Predicate | str:
     """The predicate, or why there is none: a loop may ask for either many times."""
     try:
@@ -183,7 +182,7 @@ def _read(source: str) -> Predicate | str:
         return "it is nested too deeply"
 
 
-@lru_cache(maxsize=CACHED_CONDITIONS)
+@lru_cache(maxsize=CACHED_SOURCES)
 def _null_test(source: str) -> tuple[str, str, bool] | None:
     """The namespace and field of which `source` asks if it is null, or (False) if it is not."""
     test = NULL_TEST.fullmatch(source)

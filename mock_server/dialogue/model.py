@@ -7,6 +7,7 @@ names its successors, so the engine never walks a list.
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -312,20 +313,12 @@ def _bool(slot: Slot, value: Json) -> bool:
 
 
 def _float(slot: Slot, value: Json) -> float:
-    match value:
-        case str() if NUMBER.fullmatch(value.strip()) and math.isfinite(float(value)):
-            return float(value)
-        case int() | float() if not isinstance(value, bool) and _is_finite(value):
-            return float(value)
-        case _:
-            raise InvalidSlotValue(slot.name, value, "a number")
-
-
-def _is_finite(number: int | float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        is_number = not isinstance(value, str) or NUMBER.fullmatch(value.strip())
+        with suppress(OverflowError):
+            if is_number and math.isfinite(number := float(value)):
+                return number
+    raise InvalidSlotValue(slot.name, value, "a number")
 
 
 def _category(slot: Slot, value: Json) -> str:

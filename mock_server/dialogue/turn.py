@@ -515,10 +515,11 @@ def take_turn(turn: RunningTurn, frame: Frame, step: AgentTurnStep) -> None:
         return
     for name, value in step.slots:
         turn.emit(SlotSet(name, value, SlotSource.ACTION))
+    conditions = texts_in(frame.context, "exit_if")  # without any, the script alone decides
     if step.fails:
         turn.emit(Warned(f"sub agent {frame.context.get('agent')!r} fails, as its script says"))
         fail(turn, {"agent": frame.context.get("agent")})
-    elif _may_exit(turn, frame):
+    elif conditions and all(map(turn.holds, conditions)):
         finish(turn, turn.top)
     elif step.waits:
         turn.emit(FrameMoved(frame.id, step.id, {**frame.context, "agent_state": WAITING}))
@@ -526,9 +527,3 @@ def take_turn(turn: RunningTurn, frame: Frame, step: AgentTurnStep) -> None:
         turn.emit(Listened())
     else:
         go_on(turn, turn.top, step.next)
-
-
-def _may_exit(turn: RunningTurn, frame: Frame) -> bool:
-    """Whether all of the caller's `exit_if` hold; without any, the script alone decides."""
-    conditions = texts_in(frame.context, "exit_if")
-    return bool(conditions) and all(map(turn.holds, conditions))

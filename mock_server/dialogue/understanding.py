@@ -518,13 +518,6 @@ def commands_for(message: MessageInContext, matches: tuple[FlowMatch, ...]) -> t
     return tuple([c for flow in flows for c in (StartFlow(flow.id), *_values(message, flow))])
 
 
-def handoff_flow(message: MessageInContext) -> Flow | None:
-    """The one flow of the project that is named after handing over to a human."""
-    slots = message.state.slots
-    flows = [flow for flow in message.assistant.index.handoffs if can_start(flow, slots)]
-    return flows[0] if len(flows) == 1 else None
-
-
 def _values(message: MessageInContext, flow: Flow) -> tuple[SetSlot, ...]:
     """The one number for the one number asked in the flow, and each category that is named."""
     names = sorted(message.assistant.index.collected[flow.id])
@@ -677,10 +670,12 @@ def _cancel(message: MessageInContext) -> RuleResult:
         return (), "there is no flow to cancel"
     if message.asked is not None and is_exact_category(message.asked, message.text):
         return (), f"it is a value of {message.asked.name}"
+    return _unless_digression(message, CancelFlow(), "the user wants to stop")
+
+
+def _unless_digression(message: MessageInContext, command: Command, reason: str) -> RuleResult:
     flow = digression(message)
-    if flow:
-        return (), f"flow {flow[0].flow_id!r} is asked for"
-    return (CancelFlow(),), "the user wants to stop"
+    return ((), f"flow {flow[0].flow_id!r} is asked for") if flow else ((command,), reason)
 
 
 def _skip(message: MessageInContext) -> RuleResult:
@@ -714,18 +709,17 @@ def _agent(message: MessageInContext) -> RuleResult:
     frame = waiting_agent(message.state.stack)
     if frame is None:
         return (), "no sub agent waits for the user"
-    flow = digression(message)
-    if flow:
-        return (), f"flow {flow[0].flow_id!r} is asked for"
-    return (ContinueAgent(),), f"sub agent {frame.context.get('agent')!r} waits for the user"
+    reason = f"sub agent {frame.context.get('agent')!r} waits for the user"
+    return _unless_digression(message, ContinueAgent(), reason)
 
 
 def _human(message: MessageInContext) -> RuleResult:
     if not message.sentence.mentions_human:
         return (), "no request for a human"
-    flow = handoff_flow(message)
-    if flow is not None:
-        return (StartFlow(flow.id),), f"flow {flow.id!r} hands over to a human"
+    slots = message.state.slots
+    flows = [flow for flow in message.assistant.index.handoffs if can_start(flow, slots)]
+    if len(flows) == 1:
+        return (StartFlow(flows[0].id),), f"flow {flows[0].id!r} hands over to a human"
     is_short = len(message.plain.split()) <= SHORT
     if not is_short and not message.sentence.requests:
         return (), "a human is mentioned, not asked for"

@@ -117,7 +117,8 @@ def _files(path: Path, found: Findings) -> Iterator[Path]:
 
 def _read(path: Path, is_named: bool, top: Path, found: Findings) -> CaseFile | None:
     root = _root(path, found)
-    if root is None or not is_test_file(root):
+    # Other YAML may lie beside test files.
+    if not isinstance(root, MapNode) or CASES not in root.entries:
         if is_named and root is not None:
             text = "this file has no `test_cases`"
             found.error(Location(str(path), 1), "e2e.no_cases", text)
@@ -144,11 +145,6 @@ def _fixtures(folder: Path, top: Path, found: Findings) -> Named:
 def _root(path: Path, found: Findings) -> Node | None:
     text = read_text(path, found)
     return None if text is None else parse(str(path), text, found)
-
-
-def is_test_file(root: Node | None) -> bool:
-    """Whether the file claims to hold test cases; other YAML may lie beside them."""
-    return isinstance(root, MapNode) and CASES in root.entries
 
 
 def read_conftest(root: Node | None, found: Findings) -> Named:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from mock_server.dialogue.expressions import SLOT
 from mock_server.dialogue.model import (
     END,
     PATTERN_PREFIX,
@@ -46,7 +47,6 @@ from mock_server.project.nodes import (
 )
 
 REMOVED_KEYS = ("block_digressions", "ask_confirm_digressions")
-SLOT = re.compile(r"\bslots\.(\w+)")
 COMMON_KEYS = ("id", "next", "metadata", "description")
 FLOW_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 FILE_KEYS = ("flows", "version", "nlu", "stories", "rules", "lookup", "synonyms", "regex")

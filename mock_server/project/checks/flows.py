@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from mock_server.dialogue.actions import DEFAULT_ACTIONS
 from mock_server.dialogue.assistant import Assistant, called_flows
-from mock_server.dialogue.expressions import HOLE
+from mock_server.dialogue.expressions import HOLE, SLOT
 from mock_server.dialogue.model import (
     AGENT_PREFIX,
     ActionStep,
@@ -225,14 +225,11 @@ def _cycles(flow: Flow) -> Iterator[str]:
 
 def _only_way(step: Step | None) -> str | None:
     """Where `step` always leads; None where it may ask the user, or lead elsewhere as well."""
-    if step is None or isinstance(step, ASKING_STEPS) or _waits(step):
+    is_listening = isinstance(step, ActionStep) and step.action == WAITING_ACTION
+    if step is None or is_listening or isinstance(step, ASKING_STEPS):
         return None
     ways = {branch.target for branch in _next(step)}
     return ways.pop() if len(ways) == 1 else None
-
-
-def _waits(step: Step) -> bool:
-    return isinstance(step, ActionStep) and step.action == WAITING_ACTION
 
 
 def _reached(flow: Flow, starts: Iterable[str]) -> set[str]:
@@ -279,7 +276,6 @@ def _duplicates(
 
 
 WORD = re.compile(r"\w+")
-SLOT = re.compile(r"\bslots\.(\w+)")
 SLOTS_OF: Mapping[MentionKind, re.Pattern[str]] = {
     MentionKind.CONDITION: SLOT,
     MentionKind.GUARD: SLOT,
