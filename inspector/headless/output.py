@@ -99,7 +99,7 @@ def data_lines(ink: Ink, turn: TurnData, slots: Sequence[SlotRow]) -> Iterator[s
             yield f"    {name} {ink(plain_line(text), YELLOW)}"
     if turn.error_info:
         yield f"    info {value_text(turn.error_info)}"
-    for artifact in turn.artifacts:
+    for artifact in turn.artifacts.rows:
         yield artifact_line(ink, artifact)
 
 
@@ -154,7 +154,7 @@ def answer_json(
         "state": state_of(exchange),
         "text": list(_texts_said(exchange)),
         "data": list(turn.parts) if turn else [],
-        "artifacts": [_artifact_json(row) for row in turn.artifacts] if turn else [],
+        "artifacts": [_artifact_json(row) for row in turn.artifacts.rows] if turn else [],
         "transport": dialect.binding.flag,
         "protocol": dialect.version,
         "elapsed_ms": round(exchange.total_ms or 0, 1),

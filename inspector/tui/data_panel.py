@@ -168,7 +168,7 @@ class DataPanel(BlockList):
         result = spoken.answer.result if spoken is not None and spoken.answer is not None else None
         for file in files(result.parts if result is not None else ()):
             blocks.append(self._file(file))
-        for artifact in turn.artifacts:
+        for artifact in turn.artifacts.rows:
             blocks += self._artifact(artifact, is_resting(parse_state(turn.state or "")))
         return blocks
 

@@ -1,10 +1,10 @@
 """The structured output: Rasa's DataPart field by field, every DataPart and artifact as a tree."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
-from typing import assert_never, overload
+from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.decoding import Source, read_sent
@@ -75,24 +75,11 @@ class ArtifactRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Artifacts(Sequence[ArtifactRow]):
-    """The artifacts of a turn in the order in which they began."""
+class Artifacts:
+    """The artifacts of a turn; `rows` in the order in which they began."""
 
     rows: Series[ArtifactRow] = field(default_factory=Series[ArtifactRow])
     places: Index[str, int] = field(default_factory=Index[str, int], compare=False)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> ArtifactRow: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[ArtifactRow, ...]: ...
-    def __getitem__(self, index: int | slice) -> ArtifactRow | tuple[ArtifactRow, ...]:
-        return self.rows[index]
-
-    def __iter__(self) -> Iterator[ArtifactRow]:
-        return iter(self.rows)
 
 
 class SlotChange(StrEnum):

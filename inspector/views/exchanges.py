@@ -17,13 +17,11 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.views.persistent import Index, Series
-from inspector.views.reads import STREAMS, Asked, Began, Heard, Over, Pushed, Read, header
+from inspector.views.reads import STREAMS, Asked, Began, Heard, Over, Pushed, Read
 from inspector.wire.dialect import Reply
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.progress import Progress
 from inspector.wire.states import STATES
-
-__all__ = ["EMPTY", "STREAMS", "Exchange", "Exchanges", "find", "header", "step"]
 
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 

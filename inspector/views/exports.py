@@ -16,8 +16,9 @@ from urllib.parse import parse_qsl, urlsplit
 from inspector.core.entries import Channel, FrameReceived, Headers, PushReceived, RequestSent
 from inspector.core.redaction import MASK
 from inspector.net.events import is_written_by_transport
-from inspector.views.exchanges import Exchange, header
+from inspector.views.exchanges import Exchange
 from inspector.views.filtered import frame_at
+from inspector.views.reads import header
 from inspector.wire.json_values import Json
 from inspector.wire.sse import parse_event
 

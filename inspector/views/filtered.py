@@ -6,8 +6,9 @@ stands is passed over: the views share what has not changed, and so do these.
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar, assert_never
 
 from inspector.core.entries import Channel, FrameReceived, Purpose, PushReceived, RequestSent
@@ -192,33 +193,58 @@ def _is_in_exchange(term: PathTerm | TextTerm, exchange: Exchange, before: Excha
 
 def is_match(filter_: Filter, exchange: Exchange, found: int) -> bool:
     """Say whether every term holds, those on bytes as `found` says."""
+    fields = _Fields(
+        state=exchange.progress.state,
+        task_id=exchange.task_id,
+        context_id=exchange.context_id,
+        method=_method(exchange),
+        lane=_lane(exchange),
+        findings=exchange.findings,
+        is_status=partial(_is_status, exchange),
+    )
 
     def is_true(place: int, term: Term) -> bool:
-        if isinstance(term, FieldTerm):
-            return any(_has(exchange, term.field, value) for value in term.values)
-        return bool(found & (1 << place))
+        return fields.hold(term) if isinstance(term, FieldTerm) else bool(found & (1 << place))
 
     return filter_.holds(is_true)
 
 
-def _has(exchange: Exchange, field: FilterField, value: str) -> bool:
-    match field:
-        case FilterField.STATE:
-            return _is_state(exchange.progress.state, value)
-        case FilterField.TASK:
-            return _begins(exchange.task_id, value)
-        case FilterField.CONTEXT:
-            return _begins(exchange.context_id, value)
-        case FilterField.STATUS:
-            return _is_status(exchange, value)
-        case FilterField.METHOD:
-            return value in _method(exchange)
-        case FilterField.LANE:
-            return _lane(exchange).startswith(value)
-        case FilterField.FINDING:
-            return _is_found(exchange.findings, value)
-        case _ as never:
-            assert_never(never)
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """What an exchange or an update is asked for by a FieldTerm."""
+
+    state: str | None
+    task_id: str | None
+    context_id: str | None
+    method: str
+    lane: str
+    findings: Iterable[Finding]
+    is_status: Callable[[str], bool]
+
+    def hold(self, term: FieldTerm) -> bool:
+        return any(self._is(term.field, value) for value in term.values)
+
+    def _is(self, field: FilterField, value: str) -> bool:
+        match field:
+            case FilterField.STATE:
+                return _is_state(self.state, value)
+            case FilterField.TASK:
+                return _begins(self.task_id, value)
+            case FilterField.CONTEXT:
+                return _begins(self.context_id, value)
+            case FilterField.STATUS:
+                return self.is_status(value)
+            case FilterField.METHOD:
+                return value in self.method
+            case FilterField.LANE:
+                return self.lane.startswith(value)
+            case FilterField.FINDING:
+                return any(
+                    one.severity.startswith(value) or value in one.message.lower()
+                    for one in self.findings
+                )
+            case _ as never:
+                assert_never(never)
 
 
 def _is_status(exchange: Exchange, value: str) -> bool:
@@ -257,10 +283,20 @@ def is_update(
     `exchange` is the one that brought the update, or began the row.
     """
 
+    fields = _Fields(
+        state=update.state if update is not None else None,
+        task_id=row.task_id,
+        context_id=row.context_id,
+        method=_method(exchange) if exchange is not None else "",
+        lane=update.channel if update is not None else "",
+        findings=update.findings if update is not None else (),
+        is_status=partial(_is_outcome, row, update, exchange),
+    )
+
     def is_true(_: int, term: Term) -> bool:
         match term:
-            case FieldTerm(field, values):
-                return any(_tells(row, update, exchange, field, value) for value in values)
+            case FieldTerm():
+                return fields.hold(term)
             case TextTerm(text):
                 return text in _words(row, update)
             case PathTerm():
@@ -269,28 +305,6 @@ def is_update(
                 assert_never(never)
 
     return filter_.holds(is_true)
-
-
-def _tells(
-    row: TaskRow, update: Update | None, exchange: Exchange | None, field: FilterField, value: str
-) -> bool:
-    match field:
-        case FilterField.STATE:
-            return update is not None and _is_state(update.state, value)
-        case FilterField.TASK:
-            return _begins(row.task_id, value)
-        case FilterField.CONTEXT:
-            return _begins(row.context_id, value)
-        case FilterField.STATUS:
-            return _is_outcome(row, update, exchange, value)
-        case FilterField.METHOD:
-            return exchange is not None and value in _method(exchange)
-        case FilterField.LANE:
-            return update is not None and update.channel.startswith(value)
-        case FilterField.FINDING:
-            return update is not None and _is_found(update.findings, value)
-        case _ as never:
-            assert_never(never)
 
 
 def _is_outcome(row: TaskRow, update: Update | None, exchange: Exchange | None, value: str) -> bool:
@@ -343,10 +357,6 @@ def _is_state(state: str | None, value: str) -> bool:
 
 def _begins(id_: str | None, value: str) -> bool:
     return id_ is not None and id_.lower().startswith(value)
-
-
-def _is_found(findings: Iterable[Finding], value: str) -> bool:
-    return any(one.severity.startswith(value) or value in one.message.lower() for one in findings)
 
 
 def is_in_request(term: PathTerm | TextTerm, request: RequestSent | PushReceived) -> bool:

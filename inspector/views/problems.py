@@ -1,13 +1,14 @@
 """Why an exchange brought no answer, in words that somebody can act on (inspector.md CLI-5)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from http import HTTPStatus
 from typing import assert_never
 
 from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
-from inspector.views.exchanges import Exchange, header
+from inspector.views.exchanges import Exchange
+from inspector.views.reads import header
 from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
 from inspector.wire.json_values import Json, at, parse_json
 from inspector.wire.tokens import Shown, read_mask
@@ -98,7 +99,7 @@ _KINDS: dict[FailureKind, ProblemKind] = {
 
 
 def _of_failure(exchange: Exchange, failure: Failed) -> Problem:
-    remedy = remedy_of_failure(exchange, failure.kind)
+    remedy = _remedy_of_failure(exchange, failure.kind)
     what = f"{exchange.request.method} {exchange.request.url}: {failure.message}"
     return _problem(exchange, _KINDS[failure.kind], what, remedy)
 
@@ -131,15 +132,15 @@ def _no_card(exchange: Exchange, what: str) -> Problem:
 def _of_error(exchange: Exchange, error: AgentError) -> Problem:
     remedy = (
         refusal_of(exchange)
-        or remedy_of_status(_status(exchange) or 0)
-        or remedy_of_error(exchange, error.reason)
+        or _STATUSES.get(_status(exchange) or 0)
+        or _remedy_of_error(exchange, error.reason)
     )
     what = f"the agent answers with error {error.code}: {error.message}"
     return _problem(exchange, ProblemKind.REFUSED, what, remedy)
 
 
 def _of_status(exchange: Exchange, status: int) -> Problem:
-    known = refusal_of(exchange) or remedy_of_status(status)
+    known = refusal_of(exchange) or _STATUSES.get(status)
     if known is None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         known = Remedy("the agent, or a proxy before it, has failed", "look at the agent's log")
     remedy = known or _of_redirect(exchange, status)
@@ -227,7 +228,7 @@ def _last_seen(exchange: Exchange) -> str:
     return "nothing"
 
 
-def remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
+def _remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
     """What breaking off in this way means for what was asked."""
     match kind:
         case FailureKind.CONNECT:
@@ -259,17 +260,10 @@ def remedy_of_failure(exchange: Exchange, kind: FailureKind) -> Remedy:
             assert_never(kind)
 
 
-def remedy_of_error(exchange: Exchange, reason: ErrorReason | None) -> Remedy:
-    """What an error with this reason says."""
-    unknown = "", "--json shows the whole reply"
-    cause, hint = unknown if reason is None else _ERRORS.get(reason, unknown)
-    return Remedy(cause, hint.format(task=exchange.task_id or "TASK_ID"))
-
-
-def remedy_of_status(status: int) -> Remedy | None:
-    """What an HTTP status says that has a meaning for A2A."""
-    known = _STATUSES.get(status)
-    return None if known is None else Remedy(*known)
+def _remedy_of_error(exchange: Exchange, reason: ErrorReason | None) -> Remedy:
+    known = _ERRORS.get(reason) if reason is not None else None
+    remedy = known or Remedy("", "--json shows the whole reply")
+    return replace(remedy, hint=remedy.hint.format(task=exchange.task_id or "TASK_ID"))
 
 
 def _remedy_of_silence(exchange: Exchange) -> Remedy:
@@ -303,43 +297,43 @@ def _curl(exchange: Exchange) -> str:
     return f"curl -i {exchange.request.url}"
 
 
-_ERRORS: dict[ErrorReason, tuple[str, str]] = {
-    ErrorReason.PARSE_ERROR: (
+_ERRORS: dict[ErrorReason, Remedy] = {
+    ErrorReason.PARSE_ERROR: Remedy(
         "the agent cannot read the body as JSON",
         "look at what went out: a2a-inspect sessions export last --format curl",
     ),
-    ErrorReason.METHOD_NOT_FOUND: (
+    ErrorReason.METHOD_NOT_FOUND: Remedy(
         "the agent speaks another protocol version, or lacks this method",
         "a2a-inspect card TARGET --validate shows what it offers",
     ),
-    ErrorReason.TASK_NOT_FOUND: (
+    ErrorReason.TASK_NOT_FOUND: Remedy(
         "the task id is wrong, or the agent has forgotten it, as after a restart",
         "check the id; a2a-inspect send prints it as taskId",
     ),
-    ErrorReason.TASK_NOT_CANCELABLE: (
+    ErrorReason.TASK_NOT_CANCELABLE: Remedy(
         "the task has already ended, or a later turn took its place",
         "a2a-inspect tasks get TARGET {task} shows its state",
     ),
-    ErrorReason.PUSH_NOT_SUPPORTED: (
+    ErrorReason.PUSH_NOT_SUPPORTED: Remedy(
         "the agent sends no push notifications",
         "--poll or --stream follows the task as well",
     ),
-    ErrorReason.UNSUPPORTED_OPERATION: (
+    ErrorReason.UNSUPPORTED_OPERATION: Remedy(
         "the agent cannot do this at all, or not with this task now",
         "a2a-inspect card TARGET shows what it can",
     ),
-    ErrorReason.CONTENT_TYPE_NOT_SUPPORTED: (
+    ErrorReason.CONTENT_TYPE_NOT_SUPPORTED: Remedy(
         "the agent takes or gives none of the media types of this message",
         "--accept MODE asks for others; a2a-inspect card TARGET shows what it takes and gives",
     ),
 }
 
-_STATUSES: dict[int, tuple[str, str]] = {
-    HTTPStatus.NOT_FOUND: (
+_STATUSES: dict[int, Remedy] = {
+    HTTPStatus.NOT_FOUND: Remedy(
         "the card's url does not lead to the agent",
         "a2a-inspect card TARGET shows the url",
     ),
-    HTTPStatus.CONFLICT: (
+    HTTPStatus.CONFLICT: Remedy(
         "the same message is still being worked on",
         "wait, or send it with another --message-id",
     ),

@@ -86,75 +86,66 @@ _CHANGES = {
 def markdown(views: Views, started: datetime, title: str, target: str) -> str:
     """The transcript of a log whose zero is `started`."""
     agent = plain_line(views.card.card.name) if views.card.card is not None else "agent"
-    lines = [f"# {_escape(title)}", ""]
-    lines += [f"{_escape(agent)} at `{_code(target)}`, {started:%Y-%m-%d %H:%M:%S %z}", ""]
+    paragraphs = [
+        f"# {_escape(title)}",
+        f"{_escape(agent)} at `{_code(target)}`, {started:%Y-%m-%d %H:%M:%S %z}",
+    ]
     turns = {turn.exchange: turn for turn in views.data.turns}
     last_of = {said.exchange: said.seq for said in views.chat.said if said.speaker != "you"}
     exchanges = {one.id: one for one in views.exchanges}
     for said in views.chat.said:
-        is_last = last_of.get(said.exchange) == said.seq
-        turn = turns.get(said.exchange) if is_last else None
-        lines += _tell(said, agent, started)
-        lines += _tell_data(turn) if turn is not None else ()
-        if is_last and said.exchange in exchanges:
-            lines += _tell_exchange(exchanges[said.exchange])
+        paragraphs += _message(said, agent, started)
+        if last_of.get(said.exchange) == said.seq:
+            paragraphs += _data(turns[said.exchange]) if said.exchange in turns else ()
+            paragraphs += _findings(exchanges[said.exchange]) if said.exchange in exchanges else ()
     if not views.chat.said:
-        lines.append("Nothing was said.")
-    return "\n".join(lines).rstrip() + "\n"
+        paragraphs.append("Nothing was said.")
+    return "\n\n".join(paragraphs).rstrip() + "\n"
 
 
-def _tell(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
+def _message(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
     when = started + timedelta(milliseconds=said.at_ms)
     who = "You" if said.speaker == "you" else _escape(agent)
     state = f" · {_escape(parse_state(said.state) or plain_line(said.state))}" if said.state else ""
     yield f"## {when:%H:%M:%S} {who}{state}"
-    yield ""
     if said.text:
-        yield from _quote(said.text)
+        yield _quote(said.text)
     if said.offers:
-        yield from (
+        yield "\n".join(
             f"{offer.number}. {_escape(plain_line(offer.title))} `{_code(offer.payload)}`"
             for offer in said.offers
         )
-        yield ""
     if said.slots:
-        shapes = ", ".join(said.slot_shapes)
-        yield f"Slots as {shapes}: {_pairs(said.slots)}"
-        yield ""
+        yield f"Slots as {', '.join(said.slot_shapes)}: {_pairs(said.slots)}"
     if said.problem:
-        yield from (f"    {line}" for line in plain(said.problem).splitlines())
-        yield ""
+        yield "\n".join(f"    {line}" for line in plain(said.problem).splitlines())
 
 
-def _tell_data(turn: TurnData) -> Iterator[str]:
+def _data(turn: TurnData) -> Iterator[str]:
     if turn.active_flow:
         yield f"Flow: `{_code(turn.active_flow)}`"
-        yield ""
     changed = [row for row in turn.slots if row.change is not SlotChange.SAME]
     if changed:
-        yield from ("| Slot | Value | |", "| --- | --- | --- |")
-        yield from (_row(row) for row in changed)
-        yield ""
+        yield "\n".join(("| Slot | Value | |", "| --- | --- | --- |", *map(_row, changed)))
     if turn.persisted_slots:
         yield f"Persisted: {_pairs(turn.persisted_slots)}"
-        yield ""
-    told = (("Reason", turn.reason), ("Error", turn.error_type))
-    for name, text in told:
-        if text:
-            yield f"{name}: `{_code(text)}`"
-            yield ""
+    if turn.reason:
+        yield f"Reason: `{_code(turn.reason)}`"
+    if turn.error_type:
+        yield f"Error: `{_code(turn.error_type)}`"
     for artifact in turn.artifacts.rows:
         yield f"Artifact {_escape(plain_line(artifact.name or artifact.artifact_id))}:"
-        yield ""
-        yield from _quote(artifact.text)
+        if artifact.text:
+            yield _quote(artifact.text)
 
 
-def _tell_exchange(exchange: Exchange) -> Iterator[str]:
-    for finding in exchange.findings:
-        section = _escape(finding.section)
-        yield f"- {finding.severity}: {_escape(plain_line(finding.message))} ({section})"
-    if exchange.findings:
-        yield ""
+def _findings(exchange: Exchange) -> Iterator[str]:
+    lines = [
+        f"- {one.severity}: {_escape(plain_line(one.message))} ({_escape(one.section)})"
+        for one in exchange.findings
+    ]
+    if lines:
+        yield "\n".join(lines)
 
 
 def _row(row: SlotRow) -> str:
@@ -174,11 +165,12 @@ def _value(value: Json) -> str:
     return text.replace("|", "\\|")
 
 
-def _quote(text: str) -> Iterator[str]:
-    for line in plain(text).splitlines():
-        # two spaces at its end keep a line a line
-        yield f"> {_LIST.sub(_keep_marker, _escape(line))}  " if line.strip() else ">"
-    yield ""
+def _quote(text: str) -> str:
+    # two spaces at its end keep a line a line
+    return "\n".join(
+        f"> {_LIST.sub(_keep_marker, _escape(line))}  " if line.strip() else ">"
+        for line in plain(text).splitlines()
+    )
 
 
 def _keep_marker(found: re.Match[str]) -> str:

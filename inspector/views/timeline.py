@@ -209,22 +209,24 @@ def _learn(view: Timeline, place: int, result: Result, *, is_news: bool) -> Time
 def _close(view: Timeline, place: int, over: Over) -> Timeline:
     """The exchange is over: what is missing becomes an update, and its row gets its time."""
     entry, call = over.entry, over.call
-    channel = _channel(call)
-    if isinstance(entry, Failed):
-        error = _error(entry, channel, f"{entry.kind}: {entry.message}")
+    if text := _missing(over):
+        error = _error(entry, _channel(call), text, over.findings)
         view = _add_update(view, place, error, call.dialect)
-    elif not call.has_reply:
-        text = f"HTTP {call.status} without a reply"
-        view = _add_update(view, place, _error(entry, channel, text, over.findings), call.dialect)
-    elif over.findings:
-        text = over.findings[0].message
-        view = _add_update(view, place, _error(entry, channel, text, over.findings), call.dialect)
     row = view.rows[place]
     if row.exchange == entry.exchange:
         row = replace(row, elapsed_ms=entry.at_ms - row.started_ms)
         view = replace(view, rows=view.rows.set(place, row))
     others = {key: one for key, one in view.row_of_call.items() if key != entry.exchange}
     return replace(view, row_of_call=others)
+
+
+def _missing(over: Over) -> str:
+    """What the exchange lacks at its end; "" where it is complete."""
+    if isinstance(over.entry, Failed):
+        return f"{over.entry.kind}: {over.entry.message}"
+    if not over.call.has_reply:
+        return f"HTTP {over.call.status} without a reply"
+    return over.findings[0].message if over.findings else ""
 
 
 def _channel(call: Call) -> Channel:

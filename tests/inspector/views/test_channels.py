@@ -308,7 +308,7 @@ def test_what_a_stream_is_bringing_no_notification_replaces(script: "Script") ->
     script.push(script.task("completed", artifacts=[whole]))
     script.event(script.chunk("2")).event(script.chunk("3", last=True)).end()
     script.push(script.task("completed", artifacts=[whole], metadata={"again": True}))
-    [artifact] = fold(script).data.turns[0].artifacts
+    [artifact] = fold(script).data.turns[0].artifacts.rows
     assert (artifact.text, artifact.chunks, artifact.is_complete) == ("123", 3, True)
 
 
@@ -328,7 +328,7 @@ def test_a_newer_notification_is_shown_for_what_it_is(script: "Script") -> None:
     assert row.updates[1].findings[0].message == (
         "a StreamResponse of A2A 1.0 with `statusUpdate`; A2A 0.3 sends the bare task"
     )
-    assert fold(script).data.turns[0].artifacts[0].text == "12"
+    assert fold(script).data.turns[0].artifacts.rows[0].text == "12"
 
 
 # Missing notifications

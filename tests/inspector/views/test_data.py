@@ -111,12 +111,12 @@ def test_an_artifact_grows_chunk_by_chunk(script: "Script") -> None:
     script.send("x", stream=True)
     script.event(script.chunk("1", append=False))
     script.event(script.chunk("2")).event(script.chunk("3", last=True))
-    [artifact] = fold(script).turns[-1].artifacts
+    [artifact] = fold(script).turns[-1].artifacts.rows
     assert (artifact.name, artifact.text, artifact.chunks) == ("fee", "123", 3)
     assert artifact.is_complete
     assert len(artifact.parts) == 3
     script.event(script.chunk("new", append=False)).end()
-    [artifact] = fold(script).turns[-1].artifacts
+    [artifact] = fold(script).turns[-1].artifacts.rows
     assert (artifact.text, artifact.chunks, artifact.is_complete) == ("new", 1, False)
 
 
@@ -150,7 +150,7 @@ def raw(parts: tuple[Part, ...]) -> list[Json]:
 
 
 def artifacts(script: "Script") -> list[ArtifactRow]:
-    return list(reduce(step, read_log(script.entries), EMPTY).turns[-1].artifacts)
+    return list(reduce(step, read_log(script.entries), EMPTY).turns[-1].artifacts.rows)
 
 
 def test_the_end_of_a_text_is_read_without_its_beginning(script: "Script") -> None:
