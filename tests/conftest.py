@@ -86,11 +86,13 @@ def secret(suite_log: SuiteLog) -> Secret:
 def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """Keeps the sessions and targets of the tests, and of what they start, out of the user's.
 
-    What they start buffers its output as it does in a user's shell.
+    What they start buffers its output as it does in a user's shell, and keeps its bytecode: to
+    compile the modules anew takes a fifth of each start.
     """
     home = tmp_path_factory.mktemp("user")
     with pytest.MonkeyPatch.context() as environment:
-        environment.delenv("PYTHONUNBUFFERED", raising=False)
+        for variable in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
+            environment.delenv(variable, raising=False)
         environment.setenv("XDG_STATE_HOME", str(home / "state"))
         environment.setenv("XDG_CONFIG_HOME", str(home / "config"))
         yield home

@@ -79,10 +79,10 @@ def install_python(install: Install) -> InstallPython:
     """Make an environment with a package of its own, and return its interpreter."""
 
     def commands(requirement: str, folder: Path) -> list[Command]:
-        python = str(folder / "bin" / "python")
+        pip = [sys.executable, "-m", "pip", "--python", str(folder)]
         return [
-            [sys.executable, "-m", "venv", "--clear", str(folder)],
-            [python, "-m", "pip", "install", "--quiet", requirement],
+            [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)],
+            [*pip, "install", "--quiet", "--no-compile", requirement],
         ]
 
     return lambda requirement: install(requirement, partial(commands, requirement)) / "bin/python"
