@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -71,6 +71,8 @@ class RawServer:
             return
         finally:
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
 
 class Agent:
