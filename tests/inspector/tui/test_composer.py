@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
@@ -97,8 +98,9 @@ async def connect(pilot: Pilot[int], until: "Until") -> None:
 
 
 async def write(pilot: Pilot[int], text: str) -> None:
-    """Type `text` as keys, letter by letter."""
-    await pilot.press(*(" " if letter == " " else letter for letter in text))
+    """Paste `text`, which takes the app one step and not one for each letter."""
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
 
 
 async def send(pilot: Pilot[int], until: "Until", text: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -139,7 +140,10 @@ async def connect(pilot: Pilot[int], until: "Until") -> None:
 
 async def say(pilot: Pilot[int], until: "Until", text: str, answer: str) -> None:
     """Write `text`, send it, and wait for `answer`."""
-    await pilot.press("escape", "i", *("space" if one == " " else one for one in text), "enter")
+    await pilot.press("escape", "i")
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
+    await pilot.press("enter")
     await until(pilot, lambda: answer in shown(pilot, "#conversation"))
     await until(pilot, lambda: not workspace(pilot).view.running)
 

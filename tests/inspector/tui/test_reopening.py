@@ -14,6 +14,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -52,7 +53,9 @@ async def connect(pilot: Pilot[int], until: "Until") -> None:
 async def say(pilot: Pilot[int], until: "Until", text: str) -> None:
     """Send `text` and wait until its task rests."""
     tasks = len(workspace_of(pilot).view.tasks)
-    await pilot.press(*text, "enter")
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
+    await pilot.press("enter")
     await until(pilot, lambda: len(workspace_of(pilot).view.tasks) > tasks)
     await until(pilot, lambda: not workspace_of(pilot).view.running)
 

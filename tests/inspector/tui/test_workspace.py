@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -42,8 +43,9 @@ def composer(pilot: Pilot[int]) -> Composer:
 
 
 async def type_text(pilot: Pilot[int], text: str) -> None:
-    """Type `text` as keys, letter by letter."""
-    await pilot.press(*(" " if letter == " " else letter for letter in text))
+    """Paste `text`, which takes the app one step and not one for each letter."""
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
 
 
 async def connect(pilot: Pilot[int], until: "Until") -> None:
