@@ -35,8 +35,8 @@ from inspector.views.card import (
     ChangeKind,
     SkillRow,
     card_changes,
+    change_text,
     push_remark,
-    told,
 )
 from inspector.views.text import plain_line
 from inspector.wire.findings import Severity
@@ -177,7 +177,8 @@ def _change_lines(ink: Ink, changes: tuple[CardChange, ...], since: str) -> Iter
     yield from ("", f"{ink('changed', BOLD)} {ink(f'since {since}', DIM)}")
     for change in changes[:MOST_CHANGES]:
         sign, style = _CHANGES[change.kind]
-        yield f"  {ink(sign, style)} {plain_line(change.path)}  {plain_line(told(change, _short))}"
+        text = plain_line(change_text(change, _short))
+        yield f"  {ink(sign, style)} {plain_line(change.path)}  {text}"
     if len(changes) > MOST_CHANGES:
         yield ink(f"  … {len(changes) - MOST_CHANGES} more", DIM)
 

@@ -33,7 +33,7 @@ from inspector.net.events import Outgoing
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.views import reading
-from inspector.views.reads import Began, Over, Pushed, Read
+from inspector.views.reads import Began, Ended, Pushed, Read
 from inspector.views.text import plain_line
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json
@@ -178,7 +178,7 @@ def _forward_line(read: Read) -> str:
     match read:
         case Began(entry, call) if call.purpose is Purpose.FORWARD:
             return f"forwarded: HTTP {entry.status}"
-        case Over(Failed(message=message), call) if call.purpose is Purpose.FORWARD:
+        case Ended(Failed(message=message), call) if call.purpose is Purpose.FORWARD:
             return f"not forwarded: {message}"
         case _:
             return ""

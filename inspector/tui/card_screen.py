@@ -31,8 +31,8 @@ from inspector.views.card import (
     ChangeKind,
     SkillRow,
     card_changes,
+    change_text,
     push_remark,
-    told,
 )
 from inspector.views.data import SlotChange
 from inspector.wire.findings import Severity
@@ -333,7 +333,7 @@ def _difference(difference: Difference) -> Iterator[Line]:
             Content.assemble(
                 (f"{styles.CHANGE_SIGNS[kind]} ", style),
                 safe_line(change.path),
-                (f"  {told(change, _short)}", styles.DIM),
+                (f"  {change_text(change, _short)}", styles.DIM),
             ),
             2,
         )

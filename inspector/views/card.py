@@ -8,7 +8,7 @@ from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
-from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import Asked, Began, Ended, Pushed, Read, Received
 from inspector.wire.card import check_card, check_placement
 from inspector.wire.endpoints import card_rules, choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
@@ -89,7 +89,7 @@ def step(view: CardFold, read: Read) -> CardFold:
             if call.purpose not in (Purpose.CARD, Purpose.KEYS):
                 return view
             return replace(view, asked={**view.asked, entry.exchange: entry})
-        case Heard(entry):
+        case Received(entry):
             request = view.asked.get(entry.exchange)
             if request is None:
                 return view
@@ -101,7 +101,7 @@ def step(view: CardFold, read: Read) -> CardFold:
             return _take_card(view, value, entry, request.url)
         case Began(entry):
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
-        case Over(entry):
+        case Ended(entry):
             return _forget(view, entry.exchange)
         case Pushed():
             return view
@@ -273,7 +273,7 @@ def _by_id(values: list[Json]) -> dict[str, Json] | None:
     return named
 
 
-def told(change: CardChange, show: Callable[[Json], str]) -> str:
+def change_text(change: CardChange, show: Callable[[Json], str]) -> str:
     """`old → new`, or the one of them that there is; `show` makes a value fit to be read."""
     match change.kind:
         case ChangeKind.ADDED:

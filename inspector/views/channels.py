@@ -102,7 +102,7 @@ def take_reply(
 def _task_of(
     tasks: ReportsByTask, call: Call, task_id: str, context_id: str | None
 ) -> tuple[TaskReports, tuple[Finding, ...]]:
-    """The task of a task, as it stands or as this exchange begins it."""
+    """The reports of a task, as they stand or as this exchange begins them."""
     is_first = call.purpose in STARTS_TASK and call.progress.task_id is None
     registered_ms = call.asked_ms if call.registers else None
     task = tasks.of_task.get(task_id)

@@ -10,7 +10,7 @@ from inspector.core.decoding import Source
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
-from inspector.views.reads import STARTS_TASK, Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import STARTS_TASK, Asked, Began, Ended, Pushed, Read, Received
 from inspector.views.text import short_digest
 from inspector.wire.dialect import Result, ResultKind, texts
 from inspector.wire.slots import read_slots, strip_markers
@@ -55,14 +55,14 @@ class ChatMessage:
 class Chat:
     """`said` in order; `running` are the exchanges under way, `streamed` their artifacts' text.
 
-    `told` knows what each task has said, and `turns` how often it was spoken to, so that
+    `known` has what each task has said, and `turns` how often it was spoken to, so that
     what several channels bring is said once, and what is said again in a later turn is said again.
     """
 
     said: Series[ChatMessage] = field(default_factory=Series[ChatMessage])
     running: Mapping[int, Exchange] = field(default_factory=dict[int, Exchange])
     streamed: Mapping[int, Series[str]] = field(default_factory=dict[int, Series[str]])
-    told: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
+    known: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
     turns: Index[str, int] = field(default_factory=Index[str, int])
 
 
@@ -84,10 +84,10 @@ def step(view: Chat, read: Read) -> Chat:
     match read:
         case Began():
             return _with_running(view, exchange)
-        case Heard(result=result):
+        case Received(result=result):
             view = _with_running(view, exchange)
             return view if result is None else _answer(view, read.source, result)
-        case Over():
+        case Ended():
             return _close(view, exchange, read)
         case _ as never:
             assert_never(never)
@@ -162,13 +162,11 @@ def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
     text, offers = read_offers(text)
     if result.task_id is not None:
         turn = view.turns.get(result.task_id, 0)
-        key = (
-            result.task_id,
-            short_digest(f"{turn} {result.state} {text}".encode(errors="replace")),
-        )
-        if key in view.told:
+        digest = short_digest(f"{turn} {result.state} {text}".encode(errors="replace"))
+        key = (result.task_id, digest)
+        if key in view.known:
             return view
-        view = replace(view, told=view.told.set(key, True))
+        view = replace(view, known=view.known.set(key, True))
     said = ChatMessage(
         seq=source.seq,
         at_ms=source.at_ms,
@@ -185,7 +183,7 @@ def _artifact_text(result: Result) -> str:
     return "".join(text for artifact in result.artifacts for text in texts(artifact.parts))
 
 
-def _close(view: Chat, exchange: Exchange, over: Over) -> Chat:
+def _close(view: Chat, exchange: Exchange, ended: Ended) -> Chat:
     """Forget the exchange; where it failed, say so in the conversation."""
     running = {key: one for key, one in view.running.items() if key != exchange.id}
     streamed = {key: text for key, text in view.streamed.items() if key != exchange.id}
@@ -195,8 +193,8 @@ def _close(view: Chat, exchange: Exchange, over: Over) -> Chat:
         return view
     lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
     said = ChatMessage(
-        seq=over.entry.seq,
-        at_ms=over.entry.at_ms,
+        seq=ended.entry.seq,
+        at_ms=ended.entry.at_ms,
         exchange=exchange.id,
         speaker="agent",
         text="",

@@ -10,7 +10,7 @@ from inspector.core.commands import Json
 from inspector.core.decoding import Source, read_sent
 from inspector.core.entries import Channel, RequestSent
 from inspector.views.persistent import Index, Series
-from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
+from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.wire.dialect import (
     ArtifactChunk,
     Ask,
@@ -104,8 +104,8 @@ class SlotRow:
 class TurnData:
     """What one turn brought, read from the entries that hold it when somebody looks.
 
-    `seq` names the newest entry; `told` holds the DataParts that count and `told_slots` those with
-    slots; `before` held the slots of the context before the turn. `is_continued`: the
+    `seq` names the newest entry; `latest` holds the DataParts that count, `latest_slots` those
+    with slots, and `before` the slots of the context before the turn. `is_continued`: the
     conversation was under way before the log began, so a missing `before` means nothing.
     """
 
@@ -113,8 +113,8 @@ class TurnData:
     exchange: int
     context_id: str | None = None
     state: str | None = None
-    told: Source | None = None
-    told_slots: Source | None = None
+    latest: Source | None = None
+    latest_slots: Source | None = None
     before: Source | None = None
     asked: RequestSent | None = None
     is_continued: bool = False
@@ -123,7 +123,7 @@ class TurnData:
     @property
     def parts(self) -> tuple[Json, ...]:
         """The contents of the DataParts."""
-        return _contents(self.told)
+        return _contents(self.latest)
 
     @property
     def slots(self) -> tuple[SlotRow, ...]:
@@ -131,7 +131,7 @@ class TurnData:
         before = _slots_of(self.before)
         if before is None and not self.is_continued:
             before = {}
-        after = _slots_of(self.told_slots)
+        after = _slots_of(self.latest_slots)
         ask = read_sent(self.asked).ask if self.asked is not None else Ask()
         seeded, _ = read_slots(ask)
         return compare(before, (before or {}) if after is None else after, seeded)
@@ -169,7 +169,7 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True)
 class DataView:
-    """`turns` in order; `slots` is where each context's agent told its slots last."""
+    """`turns` in order; `slots` is where each context's agent last reported its slots."""
 
     turns: Series[TurnData] = field(default_factory=Series[TurnData])
     slots: Index[str | None, Source] = field(default_factory=Index[str | None, Source])
@@ -189,12 +189,12 @@ def step(view: DataView, read: Read) -> DataView:
                 return view
             opened = OpenTurn(entry, call.context_id is not None)
             return replace(view, running={**view.running, entry.exchange: opened})
-        case Heard(entry, call, _, result):
+        case Received(entry, call, _, result):
             opened = view.running.get(entry.exchange)
             if opened is None or result is None or result.kind == ResultKind.PUSH_CONFIG:
                 return view
-            return _hear(view, opened, read, result)
-        case Over(entry):
+            return _receive(view, opened, read, result)
+        case Ended(entry):
             if entry.exchange not in view.running:
                 return view
             others = {key: one for key, one in view.running.items() if key != entry.exchange}
@@ -215,16 +215,16 @@ def step(view: DataView, read: Read) -> DataView:
             assert_never(never)
 
 
-def _hear(view: DataView, opened: OpenTurn, heard: Heard, result: Result) -> DataView:
+def _receive(view: DataView, opened: OpenTurn, received: Received, result: Result) -> DataView:
     """Open the turn at its first result, then let each result that is news add to it."""
-    entry, place = heard.entry, opened.place
-    if place is None and heard.call.purpose not in STARTS_TASK:
-        place = view.turn_of_task.get(_task_of(heard.call, result))
+    entry, place = received.entry, opened.place
+    if place is None and received.call.purpose not in STARTS_TASK:
+        place = view.turn_of_task.get(_task_of(received.call, result))
     if place is None:
         view, place = _place_of(view, opened, entry.seq, result)
     elif opened.place is None:
         view = _with_place(view, opened, place)
-    return _learn(view, place, heard.source, entry.channel, result) if heard.is_news else view
+    return _learn(view, place, received.source, entry.channel, result) if received.is_news else view
 
 
 def _place_of(view: DataView, opened: OpenTurn, seq: int, result: Result) -> tuple[DataView, int]:
@@ -263,8 +263,8 @@ def _learn(
         seq=source.seq,
         context_id=turn.context_id or result.context_id,
         state=result.state or turn.state,
-        told=source if contents else turn.told,
-        told_slots=source if has_slots else turn.told_slots,
+        latest=source if contents else turn.latest,
+        latest_slots=source if has_slots else turn.latest_slots,
         artifacts=take(turn.artifacts, result, source, channel, is_open=view.running.__contains__),
     )
     view = replace(view, turns=view.turns.set(place, turn))

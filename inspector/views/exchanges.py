@@ -17,7 +17,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.views.persistent import Index, Series
-from inspector.views.reads import STREAMS, Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import STREAMS, Asked, Began, Ended, Pushed, Read, Received
 from inspector.wire.dialect import Reply
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.progress import Progress
@@ -143,7 +143,7 @@ def step(view: Exchanges, read: Read) -> Exchanges:
         )
     place = view.places[read.entry.exchange]
     rows = view.rows.set(place, extend(view.rows[place], read))
-    if isinstance(read, Over):
+    if isinstance(read, Ended):
         still_open = {key: one for key, one in view.open.items() if key != read.entry.exchange}
         return replace(view, rows=rows, open=still_open)
     return replace(view, rows=rows)
@@ -172,7 +172,7 @@ def begin(read: Asked | Pushed) -> Exchange:
     return _with_findings(exchange, read.findings)
 
 
-_Later: TypeAlias = Began | Heard | Over
+_Later: TypeAlias = Began | Received | Ended
 
 
 def extend(exchange: Exchange, read: _Later) -> Exchange:
@@ -183,9 +183,9 @@ def extend(exchange: Exchange, read: _Later) -> Exchange:
             exchange = replace(
                 exchange, response=entry, first_byte_ms=since_ms, connect_ms=entry.connect_ms
             )
-        case Heard():
+        case Received():
             exchange = _add_frame(exchange, read)
-        case Over(entry):
+        case Ended(entry):
             failure = entry if isinstance(entry, Failed) else None
             exchange = replace(exchange, failure=failure, total_ms=since_ms)
         case _ as never:
@@ -193,16 +193,16 @@ def extend(exchange: Exchange, read: _Later) -> Exchange:
     return _with_findings(exchange, read.findings)
 
 
-def _add_frame(exchange: Exchange, heard: Heard) -> Exchange:
-    is_read = heard.reply is not None and not heard.reply.problem
-    is_refusal = heard.reply is not None and heard.reply.error is not None
-    is_answer = is_read or (heard.reply is not None and not exchange.has_read_answer)
+def _add_frame(exchange: Exchange, received: Received) -> Exchange:
+    is_read = received.reply is not None and not received.reply.problem
+    is_refusal = received.reply is not None and received.reply.error is not None
+    is_answer = is_read or (received.reply is not None and not exchange.has_read_answer)
     return replace(
         exchange,
-        frames=exchange.frames.append(heard.entry),
-        size_bytes=exchange.size_bytes + len(heard.entry.raw),
-        progress=heard.call.progress,
-        answer=heard.source if is_answer else exchange.answer,
+        frames=exchange.frames.append(received.entry),
+        size_bytes=exchange.size_bytes + len(received.entry.raw),
+        progress=received.call.progress,
+        answer=received.source if is_answer else exchange.answer,
         is_refused=exchange.is_refused or is_refusal,
         has_read_answer=exchange.has_read_answer or is_read,
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from inspector.views import outcomes
 from inspector.views.outcomes import Change, Outcome, Outcomes, compare
-from inspector.views.reads import STARTS_TASK, Asked, Over, Read
+from inspector.views.reads import STARTS_TASK, Asked, Ended, Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def step(view: LiveView, read: Read) -> LiveView:
             view = _begin(view, read) if call.purpose in STARTS_TASK else view
         case Asked(call=call) if call.purpose in STARTS_TASK:
             view = replace(view, newest=exchange)
-        case Over(call=call) if call.is_replay:
+        case Ended(call=call) if call.is_replay:
             view = replace(view, under_way=view.under_way - {exchange})
         case _:
             pass
@@ -81,11 +81,11 @@ def compare_last(view: LiveView, *, to_first: bool = False) -> tuple[ReplayedTur
         return ()
     originals = [one for one in _turns(view, view.context_id) if one.has_result]
     earlier = () if to_first else view.runs[-2::-1]
-    told = [_turns(view, run) for run in earlier]
+    runs = [_turns(view, run) for run in earlier]
     now = _turns(view, view.runs[-1])
     compared: list[ReplayedTurn] = []
     for place, original in enumerate(originals):
-        before = (run[place] for run in told if place < len(run) and _is_told(run[place]))
+        before = (run[place] for run in runs if place < len(run) and _is_complete(run[place]))
         old = next(before, original)
         new = now[place] if place < len(now) else None
         compared.append(ReplayedTurn(old, new, compare(old, new) if new is not None else ()))
@@ -97,5 +97,5 @@ def _turns(view: LiveView, context_id: str) -> list[Outcome]:
     return [view.outcomes.by_exchange[exchange] for exchange in exchanges]
 
 
-def _is_told(outcome: Outcome) -> bool:
+def _is_complete(outcome: Outcome) -> bool:
     return outcome.is_over and not outcome.problem

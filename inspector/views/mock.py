@@ -32,7 +32,7 @@ from inspector.wire.mock_admin import (
 from inspector.wire.sse import parse_event
 
 _TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
-# A hit is told while its request is under way, or shortly after: older turns are not looked at.
+# A hit is reported while its request is under way, or shortly after; older turns are left out.
 _RECENT = 20
 
 
@@ -57,7 +57,7 @@ class AdminCall:
 class MockView:
     """`model` is None while no mock is known; the mappings are by exchange and by trace id.
 
-    `reload` is the last save that the mock told of, `complaint` why it refused the last request. A
+    `reload` is the last save that the mock reported, `complaint` why it refused the last request. A
     turn under way has its trace's id in `untold`: there is none before its end.
     """
 
@@ -98,7 +98,7 @@ def step(view: MockView, entry: Entry) -> MockView:
         case ResponseStarted():
             return _start(view, entry)
         case FrameReceived() if entry.exchange in view.asked:
-            return _hear(view, view.asked[entry.exchange], entry)
+            return _receive(view, view.asked[entry.exchange], entry)
         case ResponseEnded() | Failed() if entry.exchange in view.asked:
             return _end(view, view.asked[entry.exchange], entry)
         case ResponseEnded() | Failed() if entry.exchange in view.untold:
@@ -134,7 +134,7 @@ def _start(view: MockView, started: ResponseStarted) -> MockView:
     return replace(view, untold={**view.untold, started.exchange: named[-1]})
 
 
-def _hear(view: MockView, asked: AdminCall, frame: FrameReceived) -> MockView:
+def _receive(view: MockView, asked: AdminCall, frame: FrameReceived) -> MockView:
     if frame.channel is Channel.SSE:
         event = parse_event(frame.raw)
         if event.data is None:

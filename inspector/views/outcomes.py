@@ -11,7 +11,7 @@ from inspector.core.commands import Json
 from inspector.core.entries import Entry, Failed, RequestSent
 from inspector.views.persistent import Index, Series
 from inspector.views.reading import STARTS_TASK, read_log
-from inspector.views.reads import Asked, Began, Heard, Over, Pushed, Read
+from inspector.views.reads import Asked, Began, Ended, Pushed, Read, Received
 from inspector.wire.dialect import Result, ResultKind, data_parts, texts
 from inspector.wire.json_values import at, object_at, text_at
 from inspector.wire.slots import strip_markers
@@ -28,7 +28,7 @@ MOST_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`states` in the order told, each once in a row; `problem` is why there was no answer."""
+    """`states` in the order reported, each once in a row; `problem` is why there was no answer."""
 
     exchange: int
     title: str
@@ -71,18 +71,18 @@ def step(view: Outcomes, read: Read) -> Outcomes:
     match read:
         case Asked(call=call) if call.purpose in STARTS_TASK:
             return _begin(view, read)
-        case Heard(result=result, call=call) if result is not None:
+        case Received(result=result, call=call) if result is not None:
             return _learn(view, call.exchange, result)
-        case Heard(reply=reply, call=call) if reply is not None and call.purpose in STARTS_TASK:
+        case Received(reply=reply, call=call) if reply is not None and call.purpose in STARTS_TASK:
             error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
             status = f"HTTP {call.status}: " if reply.problem else ""
             return _fail(view, call.exchange, status + error)
-        case Over(entry=entry, call=call) if call.purpose in STARTS_TASK:
+        case Ended(entry=entry, call=call) if call.purpose in STARTS_TASK:
             view = _end(view, call.exchange)
             if isinstance(entry, Failed):
                 return _fail(view, call.exchange, f"{entry.kind}: {entry.message}")
             return view
-        case Asked() | Began() | Heard() | Over() | Pushed():
+        case Asked() | Began() | Received() | Ended() | Pushed():
             return view
         case _ as never:
             assert_never(never)

@@ -1,4 +1,4 @@
-"""Each entry of the log read once: parsed, checked, and set against what its task has told so far.
+"""Each entry of the log, parsed, checked and compared with what was reported of its task so far.
 
 The views step on what comes out of here.
 """
@@ -29,7 +29,17 @@ from inspector.views.channels import (
     take_notification,
     take_reply,
 )
-from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read, header
+from inspector.views.reads import (
+    STARTS_TASK,
+    Asked,
+    Began,
+    Call,
+    Ended,
+    Pushed,
+    Read,
+    Received,
+    header,
+)
 from inspector.wire.dialect import Ask, Message, Request, Result
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
@@ -74,11 +84,11 @@ def step(readings: Readings, entry: Entry) -> tuple[Readings, Read | None]:
             call = replace(call, status=entry.status)
             return _with_call(readings, call), Began(entry, call, _check_response(call, entry))
         case FrameReceived():
-            return _hear(readings, call, entry)
+            return _receive(readings, call, entry)
         case ResponseEnded() | Failed():
             others = {key: one for key, one in readings.calls.items() if key != entry.exchange}
             findings = () if isinstance(entry, Failed) else _check_end(call)
-            return replace(readings, calls=others), Over(entry, call, findings)
+            return replace(readings, calls=others), Ended(entry, call, findings)
         case _ as never:
             assert_never(never)
 
@@ -145,28 +155,28 @@ def _with_call(readings: Readings, call: Call) -> Readings:
 # Replies
 
 
-def _hear(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Readings, Read]:
+def _receive(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Readings, Read]:
     call = replace(call, has_frame=True)
     if call.purpose in ASIDE:
-        return _with_call(readings, call), Heard(frame, call, None, None, (), True)
+        return _with_call(readings, call), Received(frame, call, None, None, (), True)
     reply = call.reader.decode(frame)
     found = call.dialect.check(reply, call.request)
     if reply.is_silent:
-        return _with_call(readings, call), Heard(frame, call, None, None, found, False)
+        return _with_call(readings, call), Received(frame, call, None, None, found, False)
     call = replace(call, has_reply=True)
     if reply.error is not None:
         # an error ends a stream as well as a final update does
         call = replace(call, progress=replace(call.progress, is_final=True))
     result = reply.result
     if result is None:
-        return _with_call(readings, call), Heard(frame, call, reply, None, found, False)
+        return _with_call(readings, call), Received(frame, call, reply, None, found, False)
     progress, contradictions = advance(call.progress, result, call.dialect.sections)
     reports, others, is_news = take_reply(readings.reports, call, progress, result, frame)
     readings = replace(readings, reports=reports)
     call = replace(call, progress=progress)
     found += _check_named(call, result) + contradictions + others
-    heard = Heard(frame, call, reply, result, found, is_news)
-    return _with_call(readings, call), heard
+    received = Received(frame, call, reply, result, found, is_news)
+    return _with_call(readings, call), received
 
 
 def _check_named(call: Call, result: Result) -> tuple[Finding, ...]:

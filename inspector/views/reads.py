@@ -31,7 +31,7 @@ STARTS_TASK = frozenset({Purpose.SEND, Purpose.STREAM})
 class Call:
     """An exchange under way. `request` holds no ask any more; `task_id` is the task it named.
 
-    `callback` tells where notifications of its task come in; "" where they were not asked for.
+    `callback` is where notifications of its task come in; "" where they were not asked for.
     """
 
     exchange: int
@@ -92,10 +92,10 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Received:
     """A body or an event; `reply` is None for a keep-alive, `result` for what brought none.
 
-    `is_news`: no other lane has already told of a later moment.
+    `is_news`: no other channel has already reported a later moment.
     """
 
     entry: FrameReceived
@@ -112,7 +112,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class Ended:
     """The end of an exchange, whichever it was."""
 
     entry: ResponseEnded | Failed
@@ -124,7 +124,7 @@ class Over:
 class Pushed:
     """A notification. `result` is None where `problem` says why; news only if it was accepted.
 
-    `turn` is the exchange under way whose task it is about, as its callback tells.
+    `turn` is the exchange under way whose task it is about, as its callback says.
     """
 
     entry: PushReceived
@@ -140,7 +140,7 @@ class Pushed:
         return Source(self.entry)
 
 
-Read: TypeAlias = Asked | Began | Heard | Over | Pushed
+Read: TypeAlias = Asked | Began | Received | Ended | Pushed
 
 
 def header(response: ResponseStarted, name: str) -> str:

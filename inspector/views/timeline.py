@@ -14,7 +14,7 @@ from inspector.core.entries import (
     ResponseEnded,
 )
 from inspector.views.persistent import Index, Series
-from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Heard, Over, Pushed, Read
+from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.views.text import short_digest
 from inspector.wire.dialect import TASK_KINDS, Dialect, Reply, Result, Sections, texts
 from inspector.wire.endpoints import dialect_of
@@ -106,9 +106,9 @@ def step(view: Timeline, read: Read) -> Timeline:
     match read:
         case Began():
             return view
-        case Heard():
-            return _hear(view, place, read)
-        case Over():
+        case Received():
+            return _receive(view, place, read)
+        case Ended():
             return _close(view, place, read)
         case _ as never:
             assert_never(never)
@@ -148,26 +148,26 @@ def _new_row(asked: Asked) -> TaskRow:
     )
 
 
-def _hear(view: Timeline, place: int, heard: Heard) -> Timeline:
-    if heard.reply is None:
+def _receive(view: Timeline, place: int, received: Received) -> Timeline:
+    if received.reply is None:
         return view
-    update = _update_of(heard.reply, heard)
-    if heard.reply.problem and heard.call.status is not None:
-        update = replace(update, text=f"HTTP {heard.call.status}: {heard.reply.problem}")
-    if heard.result is not None:
-        view = _learn(view, place, heard.result, is_news=heard.is_news)
+    update = _update_of(received.reply, received)
+    if received.reply.problem and received.call.status is not None:
+        update = replace(update, text=f"HTTP {received.call.status}: {received.reply.problem}")
+    if received.result is not None:
+        view = _learn(view, place, received.result, is_news=received.is_news)
     if update.channel is Channel.POLL:
-        row = with_poll(view.rows[place], update, heard.reply, heard.call.dialect.sections)
+        row = with_poll(view.rows[place], update, received.reply, received.call.dialect.sections)
         return replace(view, rows=view.rows.set(place, row))
-    return _add_update(view, place, update, heard.call.dialect)
+    return _add_update(view, place, update, received.call.dialect)
 
 
-def _update_of(reply: Reply, heard: Heard) -> Update:
-    frame = heard.entry
-    if heard.result is not None:
-        return _told(frame, frame.channel, heard.result, heard.findings)
+def _update_of(reply: Reply, received: Received) -> Update:
+    frame = received.entry
+    if received.result is not None:
+        return _told(frame, frame.channel, received.result, received.findings)
     error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
-    return _error(frame, frame.channel, error, heard.findings)
+    return _error(frame, frame.channel, error, received.findings)
 
 
 def _told(
@@ -206,11 +206,11 @@ def _learn(view: Timeline, place: int, result: Result, *, is_news: bool) -> Time
     return view
 
 
-def _close(view: Timeline, place: int, over: Over) -> Timeline:
+def _close(view: Timeline, place: int, ended: Ended) -> Timeline:
     """The exchange is over: what is missing becomes an update, and its row gets its time."""
-    entry, call = over.entry, over.call
-    if text := _missing(over):
-        error = _error(entry, _channel(call), text, over.findings)
+    entry, call = ended.entry, ended.call
+    if text := _missing(ended):
+        error = _error(entry, _channel(call), text, ended.findings)
         view = _add_update(view, place, error, call.dialect)
     row = view.rows[place]
     if row.exchange == entry.exchange:
@@ -220,13 +220,13 @@ def _close(view: Timeline, place: int, over: Over) -> Timeline:
     return replace(view, row_of_call=others)
 
 
-def _missing(over: Over) -> str:
+def _missing(ended: Ended) -> str:
     """What the exchange lacks at its end; "" where it is complete."""
-    if isinstance(over.entry, Failed):
-        return f"{over.entry.kind}: {over.entry.message}"
-    if not over.call.has_reply:
-        return f"HTTP {over.call.status} without a reply"
-    return over.findings[0].message if over.findings else ""
+    if isinstance(ended.entry, Failed):
+        return f"{ended.entry.kind}: {ended.entry.message}"
+    if not ended.call.has_reply:
+        return f"HTTP {ended.call.status} without a reply"
+    return ended.findings[0].message if ended.findings else ""
 
 
 def _channel(call: Call) -> Channel:

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm
 
 from inspector.core.entries import Purpose
-from inspector.views.card import EMPTY, CardView, ChangeKind, card_changes, push_remark, step
-from inspector.views.card import told as told_change
+from inspector.views.card import (
+    EMPTY,
+    CardView,
+    ChangeKind,
+    card_changes,
+    change_text,
+    push_remark,
+    step,
+)
 from inspector.views.reading import read_log
 from inspector.wire.signatures import Verdict, canonical
 
@@ -193,9 +200,9 @@ def test_changes(before: Any, after: Any, changes: list[tuple[str, str]]) -> Non
     ("before", "after", "text"),
     [({}, {"n": 1}, "1"), ({"n": 1}, {}, "1"), ({"n": 1}, {"n": 2}, "1 → 2")],
 )
-def test_a_change_is_told_by_what_was_and_what_is(before: Any, after: Any, text: str) -> None:
+def test_a_change_is_shown_by_what_was_and_what_is(before: Any, after: Any, text: str) -> None:
     [change] = card_changes(before, after)
-    assert told_change(change, str) == text
+    assert change_text(change, str) == text
 
 
 @given(JSON)
