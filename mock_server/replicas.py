@@ -25,7 +25,7 @@ TEMPLATE = Path(__file__).with_name("haproxy.cfg.jinja")
 # Debian installs it where only root looks.
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 MISSING = (
-    "{} is not there: the replicas need HAProxy 2.6 or later before them; "
+    "{} was not found: the replicas need HAProxy 2.6 or later in front of them; "
     "install the package haproxy (apt-get install haproxy), or name it with --haproxy"
 )
 EXIT_FAILED = 1
@@ -54,7 +54,7 @@ class Replica:
 
 
 def run(options: ReplicasOptions) -> int:
-    """Route until a signal comes: 0; 2 if router, port or project cannot be had; else 1."""
+    """Route until a signal comes: 0; 2 if router, port or project is unavailable; else 1."""
     try:
         haproxy = find_haproxy(options.haproxy)
         listener = bind(options.interface, options.port)
@@ -108,7 +108,7 @@ def _handed_on(options: ReplicasOptions) -> Iterator[str]:
 
 
 async def _start(count: int, line: Sequence[str], processes: list[Process]) -> list[Replica]:
-    """The first alone, so that what is wrong with the project is said once."""
+    """Start the first alone, so that problems of the project are reported once."""
     first = [await _start_replica(1, line, processes)]
     others = (_start_replica(number, line, processes) for number in range(2, count + 1))
     return first + await asyncio.gather(*others)
@@ -181,7 +181,7 @@ async def _watch(replicas: Sequence[Replica], router: Process) -> int:
 
 @asynccontextmanager
 async def _children() -> AsyncGenerator[list[Process]]:
-    """Processes that are put in the list are ended when the block is left."""
+    """A list of processes that are ended when the block is left."""
     processes: list[Process] = []
     try:
         yield processes
@@ -202,10 +202,10 @@ async def _end(processes: Sequence[Process]) -> None:
 
 
 def find_haproxy(program: Path | None = None) -> str:
-    """Where HAProxy lies: at `program`, where that is given.
+    """The path of HAProxy: `program`, or the one that is installed.
 
     Raises:
-        StartError: it does not.
+        StartError: it was not found.
     """
     folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_FOLDERS])
     found = shutil.which(str(program or "haproxy"), path=folders)

@@ -61,7 +61,9 @@ class RateLimited(EffectModel):
     """Answers 429 with `Retry-After`, and does nothing else."""
 
     kind: Literal["rate_limited"] = "rate_limited"
-    retry_after_seconds: int = Field(default=1, ge=0, le=86400, description="what it says")
+    retry_after_seconds: int = Field(
+        default=1, ge=0, le=86400, description="seconds in `Retry-After`"
+    )
 
 
 class Delay(EffectModel):

@@ -18,7 +18,7 @@ RPC_PATH = "/"
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """`method` is JSON-RPC's; names are in lower case in `headers`; None is what was not said."""
+    """`method` is JSON-RPC's; names are in lower case in `headers`; None is what is left out."""
 
     verb: str
     path: str
@@ -33,7 +33,7 @@ class ReceivedRequest:
 def read_request(
     verb: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
 ) -> ReceivedRequest:
-    """Read what is readable; a body that is not JSON says nothing."""
+    """Read what is readable; a body that is not JSON gives nothing."""
     decoded = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
     call = _mapping(_parsed(body) if verb == "POST" else None)
     params = _mapping(call.get("params"))

@@ -175,7 +175,7 @@ class Cut:
 
 
 class StreamTampering:
-    """One stream under `effects`; feed it frames as they come, then say that it has ended."""
+    """One stream under `effects`; feed it frames as they come, then call `end`."""
 
     def __init__(self, effects: tuple[Effect, ...]) -> None:
         self._effects = effects
@@ -187,7 +187,7 @@ class StreamTampering:
         self._is_cut = False
 
     def frame(self, frame: bytes) -> Iterator[bytes | Cut]:
-        """What goes out for `frame`; a comment goes out as it is."""
+        """What is sent for `frame`; a comment is sent as it is."""
         if self._is_cut:
             return
         if not frame.startswith(DATA):
@@ -207,7 +207,7 @@ class StreamTampering:
             yield from self._send(held)
 
     def end(self) -> Iterator[bytes | Cut]:
-        """What goes out once there are no more frames."""
+        """What is sent once there are no more frames."""
         if self._held is not None and not self._is_cut:
             yield from self._send(self._held)
 

@@ -49,7 +49,7 @@ EncodePush: TypeAlias = Callable[[Task], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """`config` as it was checked; `host` is what may be said of its URL.
+    """`config` as it was checked; `host` is the part of its URL that may be logged.
 
     `encode` writes a task in the version that the caller spoke.
     """
@@ -65,7 +65,7 @@ class Registration:
 
 
 class Registrations:
-    """By task, in order of registration; past `max_tasks` the task longest unheard of gives way."""
+    """By task, in order of registration; past `max_tasks` the one that was quiet longest goes."""
 
     def __init__(self, max_tasks: int = MAX_TASKS) -> None:
         self._max_tasks = max_tasks
@@ -112,7 +112,7 @@ class Registrations:
 
 
 def push_headers(config: PushConfig, *, sends_authorization: bool) -> Mapping[str, str]:
-    """What tells the callback who is posting (PUSH-2); empty tokens and credentials are left out.
+    """The headers that identify us to the callback (PUSH-2), without empty tokens and credentials.
 
     Raises:
         PushRefused: a part of it does not fit into a header.
@@ -167,7 +167,7 @@ class HeldNotifications:
     def release(
         self, notification: Notification, *, is_held: bool, is_last: bool
     ) -> tuple[Notification, ...]:
-        """What goes out now that `notification` is due; the last one cannot wait for a next."""
+        """What is posted now that `notification` is due; the last one cannot wait for a next."""
         held = self._held.pop(notification.key, ())
         if is_held and not is_last:
             self._held[notification.key] = (*held, notification)
@@ -301,7 +301,7 @@ def _log_failure(notification: Notification, reason: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A configuration whose URL and headers passed; `host` is what may be said of the URL."""
+    """A configuration whose URL and headers passed; `host` is the part that may be logged."""
 
     config: PushConfig
     host: str
@@ -355,7 +355,7 @@ class Notifier:
         return Checked(config, written(destination.target.host))
 
     def register(self, task_id: str, checked: Checked, encode: EncodePush) -> PushConfig:
-        """Tell the callback of what happens to the task from now on; return it with its id.
+        """Notify the callback of the task's transitions from now on; return it with its id.
 
         Raises:
             PushRefused: the task has as many as it may have.
@@ -441,7 +441,7 @@ async def open_notifier(
 
 
 def _hosts(entries: Iterable[str]) -> Iterable[Host]:
-    """The entries as hosts; one that is none admits nobody, and says so."""
+    """The entries as hosts; one that is not a hostname is logged and admits nobody."""
     for entry in entries:
         try:
             yield parse_host(entry)

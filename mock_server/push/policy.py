@@ -1,8 +1,8 @@
 """Which callback URLs are taken, and where they lead (server.md PUSH-3).
 
 A URL is taken apart once, here; the request is built from the parts, so no other parser can read
-another host out of it. What a client is told does not tell a name that leads into our network from
-one that does not exist.
+another host out of it. The errors for clients do not distinguish a name that leads into our network
+from one that does not exist.
 """
 
 import asyncio
@@ -181,7 +181,7 @@ def parse_host(text: str) -> Host:
     nothing (WHATWG URL §3.5). Names are in lower case, without the root's dot.
 
     Raises:
-        ValueError: it is no host.
+        ValueError: it is not a host.
     """
     if literal := V6_LITERAL.fullmatch(text):
         return IPv6Address(literal[1])
@@ -308,7 +308,7 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 
 class Resolver:
-    """Looks names up as the machine does; whoever waits no longer leaves a thread that ends."""
+    """Looks names up as the machine does, in threads that end by themselves if nobody waits."""
 
     def __init__(self, look_up: Callable[[str], tuple[Address, ...]] | None = None) -> None:
         self._look_up = look_up or system_addresses

@@ -32,9 +32,9 @@ from mock_server.tasks.trace import TracedTurn
 class AgentVersion:
     """A version of the project, and what performs its actions; a turn keeps the one it began with.
 
-    `changed_flows` says in which version a flow was last changed, for conversations that have to
-    know; versions count from 0. With `keeps_trackers` each conversation remembers its events, for
-    its actions to look at.
+    `changed_flows` has the version in which a flow was last changed, for conversations that have
+    to know; versions count from 0. With `keeps_trackers` each conversation remembers its events,
+    for its actions to look at.
     """
 
     assistant: Assistant
@@ -94,7 +94,7 @@ class Conversation:
         return self.unfinished > 0 or self.open_task_id is not None
 
     def restart(self, assistant: Assistant) -> None:
-        """Forget what was said."""
+        """Forget the dialogue so far."""
         self.state = initial_state(assistant)
         self.tracker.forget()
 
@@ -116,7 +116,7 @@ class TurnHost(Protocol):
         ...
 
     def stream(self, action: str, chunk: ChunkStreamed) -> None:
-        """An action speaks while it works."""
+        """An action sends a piece of its text while it works."""
         ...
 
     def warn(self, text: str) -> None:
@@ -167,7 +167,7 @@ class EngineTurn:
         )
 
     def traced(self, outcome: TurnOutcome | None = None) -> TracedTurn:
-        """The turn for whoever debugs it."""
+        """The turn for debugging."""
         outcome = outcome or self.outcome()
         return TracedTurn(outcome.events, self.before, self.conversation.state, outcome)
 

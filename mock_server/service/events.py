@@ -1,7 +1,6 @@
-"""What goes on in the mock, for those who listen: turns, reloads, faults that hit."""
+"""Events of the mock for those who subscribe: turns, reloads, faults that hit."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from mock_server.dialogue.model import Json
 
 PENDING = 1000
 KINDS = ("turn", "fault", "faults", "reload", "model", "reset")
-# what a subscriber hears in the place of those that it was too slow for
+# what a subscriber gets in place of those that it was too slow for
 DROPPED = "dropped"
 
 
@@ -23,63 +22,50 @@ class ServerEvent:
 
 
 class Subscriber:
-    """What one subscriber has not heard yet; of too much, the oldest is dropped and counted."""
+    """The events that one subscriber has not read yet; of too many, the oldest are dropped."""
 
     def __init__(self) -> None:
-        self._pending: deque[ServerEvent] = deque()
-        self._has_more = asyncio.Event()
+        self._pending: asyncio.Queue[ServerEvent | None] = asyncio.Queue(PENDING)
         self._dropped = 0
-        self._has_ended = False
 
-    def put(self, event: ServerEvent) -> None:
-        if len(self._pending) >= PENDING:
-            self._pending.popleft()
+    def put(self, event: ServerEvent | None) -> None:
+        """Add an event; None is the end."""
+        if self._pending.full():
+            self._pending.get_nowait()
             self._dropped += 1
-        self._pending.append(event)
-        self._has_more.set()
-
-    def end(self) -> None:
-        """Wake whoever waits; there will be no more."""
-        self._has_ended = True
-        self._has_more.set()
+        self._pending.put_nowait(event)
 
     async def next(self, timeout_seconds: float) -> ServerEvent | None:
-        """The next one, after word of those that were dropped; None if there is none in time."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await self._has_more.wait()
-        except TimeoutError:
-            return None
-        if not self._pending:
-            return None
+        """The next one, or how many were dropped before it; None if there is none in time."""
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
             return ServerEvent(DROPPED, {"count": dropped})
-        event = self._pending.popleft()
-        if not self._pending and not self._has_ended:
-            self._has_more.clear()
-        return event
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await self._pending.get()
+        except TimeoutError:
+            return None
 
 
 class EventBus:
-    """Costs next to nothing while nobody listens."""
+    """Costs next to nothing while nobody subscribes."""
 
     def __init__(self) -> None:
         self._subscribers: set[Subscriber] = set()
         self.is_closed = False
 
     def publish(self, kind: str, detail: Callable[[], Mapping[str, Json]]) -> None:
-        """Tell every subscriber; `detail` is called only if there is one."""
+        """Send an event to every subscriber; `detail` is called only if there is one."""
         if self._subscribers:
             event = ServerEvent(kind, detail())
             for subscriber in self._subscribers:
                 subscriber.put(event)
 
     def close(self) -> None:
-        """The mock shuts down; subscribers are let go."""
+        """Wake the subscribers: there will be no more events."""
         self.is_closed = True
         for subscriber in self._subscribers:
-            subscriber.end()
+            subscriber.put(None)
 
     @contextmanager
     def subscribe(self) -> Generator[Subscriber]:

@@ -136,7 +136,7 @@ class Service:
     def renew(self, assistant: Assistant, run_action: RunAction, *, reports_changes: bool) -> None:
         """Let the turns that begin from now on have another version of the project.
 
-        `reports_changes`: a conversation in the middle of a changed flow begins anew; else it
+        `reports_changes`: a conversation in the middle of a changed flow starts over; else it
         goes on where it is, if that is still there (RELOAD-1).
         """
         self._agent = self._agent.successor(assistant, run_action, reports_changes=reports_changes)
@@ -177,7 +177,7 @@ class Service:
         await self.push.drain(seconds)
 
     async def answer(self, operation: Answered, call: CallContext) -> Answer:
-        """What `operation` comes to, a task as the caller's codec writes it.
+        """The answer to `operation`, a task as the caller's codec writes it.
 
         Raises:
             RpcError: see `jsonrpc`; `InFlight` if the message is being worked on.
@@ -335,7 +335,7 @@ class Service:
         return found
 
     def _refuse(self, live: LiveTask, call: CallContext, refusal: Refusal) -> LiveTask:
-        """`live`, failed; a repeat of its message is tried anew (TURN-5a)."""
+        """Fail `live`; a repeat of its message is tried again (TURN-5a)."""
         refuse(live, refusal, self.assistant, self._runtime)
         answer = snapshot(live.task, call.codec)
         self.store.settle(answer)
@@ -464,7 +464,7 @@ class PushOperations:
         self._profile = profile
 
     async def answer(self, operation: PushOperation, call: CallContext) -> Answer:
-        """What `operation` comes to. Raises RpcError."""
+        """The answer to `operation`. Raises RpcError."""
         task_id = operation.task_id
         match operation:
             case SetPushConfig():

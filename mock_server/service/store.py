@@ -1,5 +1,5 @@
-"""The one owner of tasks, contexts, answers and traces. Here it is memory; a database would do
-what the methods of `Store` say.
+"""The one owner of tasks, contexts, answers and traces. Here it is memory; a database would
+implement the same methods.
 
 A task is kept while its turn goes on and while it waits for the user's answer. After that it may
 be forgotten: the oldest first, when it has reached its age or there are too many younger ones.
@@ -328,7 +328,7 @@ class Store:
 
 
 class Subscription:
-    """What is left to say is `preface`, then the updates of `live` from `position` on.
+    """A reader of a task: first `preface`, then the updates of `live` from `position` on.
 
     One that withholds work shows that it goes on only once there is an artifact (TURN-11).
     """
@@ -352,11 +352,11 @@ class Subscription:
     @property
     def is_over(self) -> bool:
         live = self._live
-        has_said_all = live is None or (live.is_over and self._position >= len(live.updates))
-        return has_said_all and not self._preface
+        has_read_all = live is None or (live.is_over and self._position >= len(live.updates))
+        return has_read_all and not self._preface
 
     async def next(self, timeout_seconds: float) -> list[Occurrence]:
-        """What is new; nothing if that takes longer than `timeout_seconds` or all is said."""
+        """What is new; nothing if that takes longer than `timeout_seconds` or all is read."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 while not self.is_over:

@@ -41,9 +41,10 @@ def encode_json(value: object) -> bytes:
 def _parse_leniently(text: bytes | str) -> Json:
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
-    if _openers(text) > MAX_DEPTH and _written_depth(text) > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH}")
-    return json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+    try:
+        return json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}") from None
 
 
 def _finite(digits: str) -> float | None:
@@ -55,24 +56,6 @@ def _openers(text: bytes | str) -> int:
     if isinstance(text, bytes):
         return text.count(b"[") + text.count(b"{")
     return text.count("[") + text.count("{")
-
-
-def _written_depth(text: str) -> int:
-    """How deep the brackets of `text` nest at most, those inside strings left out."""
-    depth = deepest = 0
-    in_string = is_escaped = False
-    for character in text:
-        if in_string:
-            in_string = is_escaped or character != '"'
-            is_escaped = character == "\\" and not is_escaped
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]}":
-            depth -= 1
-    return deepest
 
 
 def _is_deep(value: Json) -> bool:

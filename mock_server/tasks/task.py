@@ -114,7 +114,7 @@ class StatusUpdate:
 
 @record
 class ArtifactUpdate:
-    """`appends` adds the parts to the artifact of that id, else they begin it anew."""
+    """`appends` adds the parts to the artifact of that id, else they replace it."""
 
     artifact: Artifact
     appends: bool = False

@@ -42,7 +42,7 @@ NAMES: Mapping[type[Command], str] = {ReportError: "Error"}
 
 @dataclass(frozen=True, slots=True)
 class TracedTurn:
-    """What one message came to."""
+    """A turn: its events, the state before and after it, and its outcome."""
 
     events: tuple[Event, ...]
     before: DialogueState

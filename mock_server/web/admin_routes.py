@@ -79,7 +79,7 @@ def as_model(kind: type[ModelT], value: Json) -> ModelT:
     """`value` as a `kind`.
 
     Raises:
-        Refused: it is none.
+        Refused: it does not fit.
     """
     try:
         return kind.model_validate_json(encode_json(value))
@@ -91,7 +91,7 @@ def query_as(kind: type[ModelT], request: Request) -> ModelT:
     """The query's parameters as a `kind`.
 
     Raises:
-        Refused: they are none.
+        Refused: they do not fit.
     """
     try:
         return kind.model_validate_strings(dict(request.query_params))

@@ -50,7 +50,7 @@ class NearMissQuery(Criteria):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request and its outcome; null is what it did not say, or what has not happened yet.
+    """A request and its outcome; null is what it leaves out, or what has not happened yet.
 
     `events` counts the pieces of the answer's body: a stream's events, comments included.
     """

@@ -196,7 +196,7 @@ def tls_context(certificate: Path, keyfile: Path | None, password: str | None) -
 
 
 def _reason(error: Exception, certificate: Path, keyfile: Path | None) -> str:
-    """What OpenSSL says, where it says something."""
+    """The reason that OpenSSL gives, or our own if it gives none."""
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason
     if b"-----BEGIN CERTIFICATE-----" not in certificate.read_bytes():
@@ -231,8 +231,8 @@ async def read_body(receive: Receive, limit_bytes: int) -> bytes:
     """Return the body.
 
     Raises:
-        BodyTooLarge: it is longer than `limit_bytes`, whether it said so or came in chunks.
-        ClientGone: it never came to its end.
+        BodyTooLarge: it is longer than `limit_bytes`, whether that is declared or not.
+        ClientGone: the client hung up before its end.
     """
     chunks: list[bytes] = []
     size_bytes = 0

@@ -23,7 +23,7 @@ DATA = b"data: "
 
 @dataclass(frozen=True, slots=True)
 class ExchangeOutcome:
-    """What an answer says; `state` is spelt with underscores, `error` is JSON-RPC's code."""
+    """What an answer reports; `state` is spelt with underscores, `error` is JSON-RPC's code."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -154,7 +154,7 @@ class Journal:
 
 
 def read_outcome(answer: bytes) -> ExchangeOutcome:
-    """What a JSON-RPC answer, or an event of a stream, says; nothing if it is neither."""
+    """Read a JSON-RPC answer, or an event of a stream; anything else gives nothing."""
     try:
         document = parse_json(answer)
     except ValueError:

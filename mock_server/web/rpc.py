@@ -146,7 +146,7 @@ async def sse_frames(
             if not occurrences:
                 yield f": ping - {now()}\r\n\r\n".encode()
     except Exception:
-        # The status line is out: all that is left is to end the stream, and to say so here.
+        # The status line is sent: all that is left is to end the stream and to log the error.
         logger.exception("a2a_server.sanic_app.stream_sse.error", task_id=subscription.task_id)
 
 

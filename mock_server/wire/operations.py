@@ -107,7 +107,7 @@ class TaskPushConfig:
 
 
 Answer: TypeAlias = TaskAnswer | TaskPushConfig | tuple[TaskPushConfig, ...] | None
-"""What an operation came to: a task, one configuration or several, or nothing."""
+"""The answer to an operation: a task, one configuration or several, or nothing."""
 
 
 @record
