@@ -75,15 +75,13 @@ class Destination:
     addresses: tuple[Address, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Guard:
     """`policy` with a resolver."""
 
-    def __init__(
-        self, policy: UrlPolicy, resolve: Resolve, *, dns_seconds: float = DNS_SECONDS
-    ) -> None:
-        self._policy = policy
-        self._resolve = resolve
-        self._dns_seconds = dns_seconds
+    policy: UrlPolicy
+    resolve: Resolve
+    dns_seconds: float = DNS_SECONDS
 
     async def check(self, url: str) -> Destination:
         """Return where `url` leads.
@@ -91,15 +89,15 @@ class Guard:
         Raises:
             PushRefused: it leads where no callback may be, or nowhere within the time for DNS.
         """
-        target = parse_target(url, self._policy)
+        target = parse_target(url, self.policy)
         if not isinstance(target.host, str):
             return Destination(target, (target.host,))
-        return Destination(target, admit(await self._addresses(target.host), self._policy))
+        return Destination(target, admit(await self._addresses(target.host), self.policy))
 
     async def _addresses(self, name: str) -> tuple[Address, ...]:
         try:
-            async with asyncio.timeout(self._dns_seconds):
-                return await self._resolve(name)
+            async with asyncio.timeout(self.dns_seconds):
+                return await self.resolve(name)
         except TimeoutError:
             raise PushRefused(NOT_PUBLIC, "the name was not resolved in time") from None
         except OSError:

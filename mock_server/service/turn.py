@@ -11,7 +11,7 @@ The table of states (`tasks.mapper`) decides how a turn ends, with these excepti
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from structlog.stdlib import get_logger
 
@@ -85,50 +85,30 @@ def refuse(live: LiveTask, refusal: Refusal, assistant: Assistant, runtime: Runt
     _publish_last(live, state, (*text, *data), runtime)
 
 
+@dataclass(slots=True, eq=False)
 class Turn:
     """A message being worked on: queued until `has_started`, over when `live` is.
 
     `runner` is the asyncio task that it runs in, if it needs one.
     """
 
-    __slots__ = (
-        "_agent",
-        "_engine",
-        "_runtime",
-        "_trace",
-        "call",
-        "conversation",
-        "has_started",
-        "key",
-        "live",
-        "runner",
-    )
+    agent: AgentVersion
+    runtime: Runtime
+    conversation: Conversation
+    live: LiveTask
+    call: CallContext
+    key: Key = ("", "")
+    trace: Trace | None = None
+    has_started: bool = False
+    runner: asyncio.Task[None] | None = None
+    engine: EngineTurn = field(init=False)
 
-    def __init__(
-        self,
-        agent: AgentVersion,
-        runtime: Runtime,
-        conversation: Conversation,
-        live: LiveTask,
-        call: CallContext,
-        *,
-        key: Key = ("", ""),
-        trace: Trace | None = None,
-    ) -> None:
-        self.live = live
-        self.conversation = conversation
-        self.key = key
-        self.has_started = False
-        self.runner: asyncio.Task[None] | None = None
-        self._agent = agent
-        self.call = call
-        self._trace = trace
-        self._runtime = runtime
-        self._engine = EngineTurn(agent, conversation, self)
+    def __post_init__(self) -> None:
+        self.engine = EngineTurn(self.agent, self.conversation, self)
 
     @property
     def assistant(self) -> Assistant:
-        return self._agent.assistant
+        return self.agent.assistant
 
     @property
     def has_expired(self) -> bool:
@@ -139,17 +119,17 @@ class Turn:
     def start(self, agent: AgentVersion, reading: Reading) -> None:
         """Go on with `agent` until something is wanted from outside; most turns end before that."""
         self.has_started = True
-        self._agent = agent
+        self.agent = agent
         if self.call.handling.forgets_context:
             self.conversation.restart(agent.assistant)
         self.conversation.tracker.begin_turn()
-        self._engine = EngineTurn(agent, self.conversation, self)
-        self.live.publish(StatusUpdate(Status(TaskState.WORKING, self._runtime.now())))
+        self.engine = EngineTurn(agent, self.conversation, self)
+        self.live.publish(StatusUpdate(Status(TaskState.WORKING, self.runtime.now())))
         if self.call.handling.is_stuck:
             return
         try:
             turn = advance(agent.assistant, self.conversation.state, self._message(reading))
-            if self._engine.start(turn):
+            if self.engine.start(turn):
                 self._close()
         except Exception:
             self._fail()
@@ -159,7 +139,7 @@ class Turn:
         try:
             if self.call.handling.is_stuck:
                 await asyncio.Event().wait()
-            await self._engine.finish()
+            await self.engine.finish()
             self._close()
         except Exception:
             self._fail()
@@ -167,21 +147,21 @@ class Turn:
     def cancel(self, reason: CancelReason) -> None:
         """End the task now; what the dialogue was about is cancelled with it (TURN-10)."""
         if self.has_started:
-            self._engine.start(cancel(self.assistant, self.conversation.state))
+            self.engine.start(cancel(self.assistant, self.conversation.state))
         is_by_client = reason is CancelReason.ORCHESTRATOR
-        outcome = replace(self._engine.outcome(), is_canceled_by_client=is_by_client)
+        outcome = replace(self.engine.outcome(), is_canceled_by_client=is_by_client)
         self._publish(outcome, TaskState.CANCELED, reason=reason)
 
     def now_seconds(self) -> float:
-        return self._runtime.now().timestamp()
+        return self.runtime.now().timestamp()
 
     async def pause(self, seconds: float) -> None:
-        await self._runtime.sleep(seconds)
+        await self.runtime.sleep(seconds)
 
     def stream(self, action: str, chunk: ChunkStreamed) -> None:
         """All that an action streams is one artifact (OUT-4)."""
         artifacts = self.live.task.artifacts
-        artifact_id = self._runtime.make_id() if chunk.is_first else artifacts[-1].artifact_id
+        artifact_id = self.runtime.make_id() if chunk.is_first else artifacts[-1].artifact_id
         artifact = Artifact(artifact_id, (TextPart(chunk.text),), name=action)
         appends, is_last = not chunk.is_first, chunk.is_last
         self.live.publish(ArtifactUpdate(artifact, appends=appends, is_last_chunk=is_last))
@@ -201,19 +181,19 @@ class Turn:
             )
         is_silent = reading.carries_slots and not reading.text.strip()
         commands: tuple[Command, ...] | None = (Noop(),) if is_silent else None
-        if self.conversation.notices_change(self._agent):
+        if self.conversation.notices_change(self.agent):
             commands = (HandleCodeChange(),)
         return UserMessage(
             text="" if is_silent else reading.text,
             seeded_slots=seeded.slots,
             metadata=reading.metadata,
             commands=commands,
-            asks_model=self._agent.generate is not None,
+            asks_model=self.agent.generate is not None,
         )
 
     def _close(self) -> None:
         """Publish the last update, in the state that the table gives or a fault forces."""
-        outcome = self._engine.outcome()
+        outcome = self.engine.outcome()
         self._publish(outcome, self.call.handling.forced_state or task_state(outcome))
 
     def _fail(self) -> None:
@@ -221,9 +201,9 @@ class Turn:
         logger.exception(
             "a2a_server.rasa_a2a_agent_executor.execute.error", task_id=self.live.task.id
         )
-        self.conversation.state = self._engine.before
+        self.conversation.state = self.engine.before
         self.conversation.tracker.undo_turn()
-        self._publish(self._engine.outcome(), TaskState.FAILED, failure=INTERNAL_ERROR)
+        self._publish(self.engine.outcome(), TaskState.FAILED, failure=INTERNAL_ERROR)
 
     def _publish(
         self,
@@ -233,14 +213,14 @@ class Turn:
         reason: CancelReason = CancelReason.USER,
         failure: Failure | None = None,
     ) -> None:
-        if self._trace:
-            self._trace.turn = self._engine.traced(outcome)
-            self._trace.assistant = self.assistant
+        if self.trace:
+            self.trace.turn = self.engine.traced(outcome)
+            self.trace.assistant = self.assistant
         slots = self.conversation.state.slots
         parts = status_parts(self.assistant, slots, state, outcome, reason=reason, failure=failure)
-        _publish_last(self.live, state, parts, self._runtime)
+        _publish_last(self.live, state, parts, self.runtime)
         # It refers to its host, this turn: only the garbage collector would free the two.
-        del self._engine
+        del self.engine
 
 
 def _publish_last(

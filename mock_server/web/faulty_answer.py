@@ -23,11 +23,11 @@ from mock_server.faults.matching import RPC_PATH, ReceivedRequest
 from mock_server.faults.tampering import END, Cut, StreamTampering, tampered_document
 from mock_server.tasks.json_text import parse_json
 from mock_server.web import http_server
+from mock_server.web.rpc import JSON, RETRY_AFTER, Header, reply, reply_without_body
 from mock_server.wire import jsonrpc
 from mock_server.wire.jsonrpc import error_envelope, readable_id
 from mock_server.wire.operations import RpcId
 
-Header: TypeAlias = tuple[bytes, bytes]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 TOO_MANY_REQUESTS = 429
@@ -35,7 +35,7 @@ BODILESS = frozenset({204, 304})
 # What the server itself sends along with these (server.md AUTH-1, TURN-5).
 EXTRA_HEADERS: Mapping[int, tuple[Header, ...]] = {
     401: ((b"www-authenticate", b"Bearer"),),
-    409: ((b"retry-after", b"1"),),
+    409: RETRY_AFTER,
 }
 
 
@@ -102,7 +102,7 @@ class FaultyAnswer:
         phrase = responses.get(status, f"Status {status}")
         if self.request.path != RPC_PATH or self.request.verb != "POST":
             return phrase.encode(), b"text/plain; charset=utf-8"
-        return self._rpc_error(status, phrase), b"application/json"
+        return self._rpc_error(status, phrase), JSON
 
     def _rpc_error(self, status: int, phrase: str) -> bytes:
         match status:
@@ -138,15 +138,10 @@ async def _discard(_: Message) -> None:
 
 
 async def _respond(send: Send, status: int, body: tuple[bytes, bytes], *extra: Header) -> None:
-    content, content_type = body
     if status in BODILESS:
-        await send({"type": "http.response.start", "status": status, "headers": [*extra]})
-        await send({"type": "http.response.body"})
-        return
-    length = (b"content-length", str(len(content)).encode())
-    headers = [(b"content-type", content_type), length, *extra]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+        await reply_without_body(send, status, extra)
+    else:
+        await reply(send, body[0], status, extra, content_type=body[1])
 
 
 STREAM = b"text/event-stream"

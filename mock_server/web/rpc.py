@@ -1,7 +1,7 @@
 """JSON-RPC over HTTP: `POST /`."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TypeAlias
@@ -41,74 +41,69 @@ OK = 200
 NO_CONTENT = 204
 CONFLICT = 409
 CONTENT_TOO_LARGE = 413
-RETRY_AFTER = ((b"retry-after", b"1"),)
+JSON = b"application/json"
+Header: TypeAlias = tuple[bytes, bytes]
+RETRY_AFTER: tuple[Header, ...] = ((b"retry-after", b"1"),)
 
 RpcHandler: TypeAlias = Callable[[Scope, Receive, Send, CallContext], Awaitable[None]]
 """An ASGI application that takes the context of the call, too."""
 
 
+@dataclass(frozen=True, slots=True)
 class RpcEndpoint:
     """The one hot route; nothing stands between it and the server but what sets `context`."""
 
-    def __init__(
-        self,
-        service: Service,
-        *,
-        max_body_bytes: int,
-        ping_seconds: float,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._service = service
-        self._max_body_bytes = max_body_bytes
-        self._ping_seconds = ping_seconds
-        self._now = now
+    service: Service
+    max_body_bytes: int
+    ping_seconds: float
+    now: Callable[[], datetime]
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send, context: CallContext
     ) -> None:
         codec = context.codec
         try:
-            body = await read_body(receive, self._max_body_bytes)
+            body = await read_body(receive, self.max_body_bytes)
         except ClientGone:
             return
         except BodyTooLarge:
-            await _reply(send, codec.encode_error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
+            await reply(send, codec.encode_error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
             return
         match codec.decode(body):
             case BadCall(is_notification=True):
-                await _stay_silent(send)
+                await reply_without_body(send)
             case BadCall(id=rpc_id, error=error):
-                await _reply(send, codec.encode_error(rpc_id, error))
+                await reply(send, codec.encode_error(rpc_id, error))
             case Call(is_notification=True, operation=operation):
                 await self._run_unanswered(operation, context)
-                await _stay_silent(send)
+                await reply_without_body(send)
             case Call() as call:
                 try:
                     if isinstance(call.operation, StreamMessage | Resubscribe):
                         response = await self._stream(call, call.operation, context)
                         await response(scope, receive, send)
                     else:
-                        await _reply(send, await self._reply_to(call, call.operation, context))
+                        await reply(send, await self._reply_to(call, call.operation, context))
                 except jsonrpc.InFlight as conflict:
                     refusal = codec.encode_error(call.id, conflict)
-                    await _reply(send, refusal, CONFLICT, RETRY_AFTER)
+                    await reply(send, refusal, CONFLICT, RETRY_AFTER)
 
     async def _run_unanswered(self, operation: Operation, context: CallContext) -> None:
         """Do what a notification asks for; a turn that it begins goes on by itself."""
         try:
             match operation:
                 case StreamMessage() | Resubscribe():
-                    await self._service.follow(operation, context)
+                    await self.service.follow(operation, context)
                 case SendMessage():
-                    await self._service.send(replace(operation, is_blocking=False), context)
+                    await self.service.send(replace(operation, is_blocking=False), context)
                 case _:
-                    await self._service.answer(operation, context)
+                    await self.service.answer(operation, context)
         except Exception as error:
             _as_rpc_error(error)
 
     async def _reply_to(self, call: Call, operation: Answered, context: CallContext) -> bytes:
         try:
-            answer = await self._service.answer(operation, context)
+            answer = await self.service.answer(operation, context)
             return context.codec.encode_reply(call, answer)
         except jsonrpc.InFlight:
             raise
@@ -119,14 +114,14 @@ class RpcEndpoint:
         """A stream that cannot begin has the error as its one event, as a2a-sdk 0.3.26 does."""
         codec = context.codec
         try:
-            subscription = await self._service.follow(operation, context)
+            subscription = await self.service.follow(operation, context)
         except jsonrpc.InFlight:
             raise
         except Exception as error:
             only = sse_frame(codec.encode_error(call.id, _as_rpc_error(error)))
             return Response(only, headers=SSE_HEADERS, media_type=SSE_MEDIA_TYPE)
         encode = partial(codec.encode_event, call, subscription.task_id, subscription.context_id)
-        frames = sse_frames(subscription, encode, ping_seconds=self._ping_seconds, now=self._now)
+        frames = sse_frames(subscription, encode, ping_seconds=self.ping_seconds, now=self.now)
         return StreamingResponse(frames, headers=SSE_HEADERS, media_type=SSE_MEDIA_TYPE)
 
 
@@ -158,15 +153,23 @@ def _as_rpc_error(error: Exception) -> RpcError:
     return jsonrpc.internal_error()
 
 
-async def _reply(
-    send: Send, body: bytes, status: int = OK, headers: tuple[tuple[bytes, bytes], ...] = ()
+async def reply(
+    send: Send,
+    body: bytes,
+    status: int = OK,
+    headers: Iterable[Header] = (),
+    *,
+    content_type: bytes = JSON,
 ) -> None:
+    """Answer with `body`."""
     length = (b"content-length", str(len(body)).encode())
-    fixed = ((b"content-type", b"application/json"), length)
+    fixed = ((b"content-type", content_type), length)
     await send({"type": "http.response.start", "status": status, "headers": [*fixed, *headers]})
     await send({"type": "http.response.body", "body": body})
 
 
-async def _stay_silent(send: Send) -> None:
-    await send({"type": "http.response.start", "status": NO_CONTENT, "headers": []})
+async def reply_without_body(
+    send: Send, status: int = NO_CONTENT, headers: Iterable[Header] = ()
+) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [*headers]})
     await send({"type": "http.response.body", "body": b""})
