@@ -79,7 +79,7 @@ def test_closed_streams_take_nothing_and_give_nothing(words: tuple[str, ...]) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="arguments are bytes on POSIX only")
-def test_arguments_that_are_no_text_are_refused() -> None:
+def test_arguments_that_are_not_text_are_refused() -> None:
     done = run(b"serve", b"--description", b"a\xffb", b"--port", b"0")
     assert done.returncode == 2
     assert rb"argument 3, b'a\xffb', is not text in utf-8" in done.stderr

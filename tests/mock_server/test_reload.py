@@ -74,12 +74,12 @@ async def test_version_that_loads_is_one_at_once(folder: Path) -> None:
     assert isinstance(await following(saves, Changes(), 1000), Project)
 
 
-async def test_version_that_stays_broken_is_told(folder: Path) -> None:
+async def test_version_that_stays_broken_is_reported(folder: Path) -> None:
     saves = Saves(folder, [broken])
     assert await following(saves, Changes(), 0) == Broken((PROBLEM,))
 
 
-async def test_file_that_is_written_by_half_is_no_error(folder: Path) -> None:
+async def test_file_that_is_half_written_is_not_an_error(folder: Path) -> None:
     changes, loop = Changes(), asyncio.get_running_loop()
 
     def half_written() -> Project:
@@ -109,7 +109,7 @@ async def test_file_that_is_emptied_before_it_is_filled_is_waited_for(folder: Pa
     assert "greet" in version.assistant.flows
 
 
-async def test_defect_of_the_loader_is_told_and_not_raised(
+async def test_defect_of_the_loader_is_reported_and_not_raised(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def stumble() -> Project:

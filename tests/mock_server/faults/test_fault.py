@@ -96,14 +96,14 @@ def test_problem_names_its_place(value: Json, problem: str) -> None:
     assert [*map(str, problems)] == [problem]
 
 
-def test_unknown_effect_is_told_of_those_that_there_are() -> None:
+def test_unknown_effect_lists_the_known_ones() -> None:
     (problem,) = (read_fault({"effect": "dely"}),)
     assert not isinstance(problem, Fault)
     assert "'dely'" in str(problem[0])
     assert all(kind in str(problem[0]) for kind in KINDS)
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     problems = read_fault({"effect": "delay", "count": 0, "often": True})
     assert not isinstance(problems, Fault)
     assert {problem.path[0] for problem in problems} == {"effect", "count", "often"}
@@ -195,7 +195,7 @@ def test_given_ids_pass_over_those_that_are_taken() -> None:
     assert faults.arm(fault({"effect": "wrong_id"})).id == "fault-2"
 
 
-def test_reset_arms_the_initial_ones_anew() -> None:
+def test_reset_arms_the_initial_ones_again() -> None:
     faults = armed({"effect": "wrong_id", "count": 1})
     faults.fire(SEND)
     faults.arm(fault({"effect": "malformed_json"}))
@@ -224,7 +224,7 @@ def test_disarmed_fault_hits_no_more() -> None:
 
 
 @pytest.mark.req("ADMIN-2")
-def test_hits_are_told_with_what_they_hit() -> None:
+def test_hits_are_reported_with_what_they_hit() -> None:
     heard: list[tuple[Fired, Subject]] = []
     faults = armed({"effect": "wrong_id"}, {"effect": "push_lost"}, fired=heard)
     faults.fire(SEND)

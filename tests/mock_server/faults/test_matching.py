@@ -42,7 +42,7 @@ def test_operation_on_a_task_names_it() -> None:
     assert read({"taskId": "t1"}, "tasks/pushNotificationConfig/set").task_id == "t1"
 
 
-def test_id_beside_a_message_is_no_task() -> None:
+def test_id_beside_a_message_is_not_a_task() -> None:
     assert read({"id": "x", "message": {}}).task_id is None
 
 

@@ -70,7 +70,7 @@ def test_context_is_replaced_wherever_it_is_named() -> None:
     assert made["result"] == {"contextId": "x", "history": [{"contextId": "x", "id": "m"}]}
 
 
-def test_half_a_document_is_no_json() -> None:
+def test_half_a_document_is_not_json() -> None:
     half = tampered_document(DOCUMENT, [MalformedJson(), WrongId()])
     assert DOCUMENT.startswith(half)
     with pytest.raises(json.JSONDecodeError):
@@ -78,7 +78,7 @@ def test_half_a_document_is_no_json() -> None:
 
 
 @pytest.mark.parametrize("document", [b"", b"Not Found", b"[1]"])
-def test_what_is_no_object_stays(document: bytes) -> None:
+def test_what_is_not_an_object_stays(document: bytes) -> None:
     effects = [WrongId(), WrongContextId(), LyingCard(merge={"a": 1})]
     assert tampered_document(document, effects) == document
 
@@ -167,7 +167,7 @@ def test_nothing_but_the_final_event_is_lost(
 @pytest.mark.req("ADMIN-1")
 @pytest.mark.parametrize("ending", ["cut", "clean"])
 @given(st.integers(0, 4))
-def test_truncated_stream_ends_in_the_midst_of_an_event(ending: str, after: int) -> None:
+def test_truncated_stream_ends_in_the_middle_of_an_event(ending: str, after: int) -> None:
     effect = TruncatedStream.model_validate({"after_events": after, "ending": ending})
     *whole, half, cut = played([effect], stream(5))
     assert numbers(whole) == [*range(1, after + 1)]

@@ -179,7 +179,7 @@ async def test_certificate_must_be_the_names(callback_host: "Hosting", tmp_path:
 
 
 @pytest.mark.req("PUSH-5")
-async def test_name_is_told_in_the_tls_handshake(callback_host: "Hosting", tmp_path: Path) -> None:
+async def test_name_is_sent_in_the_tls_handshake(callback_host: "Hosting", tmp_path: Path) -> None:
     told: list[str | None] = []
     with certified(tmp_path, "callback.example") as (server, trust):
 

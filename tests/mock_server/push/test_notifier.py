@@ -143,7 +143,7 @@ async def test_configuration_whose_headers_cannot_be_written_is_refused() -> Non
             await notifier.check(PushConfig(HOOK.url, token="a\r\nb"))
 
 
-async def test_removed_and_forgotten_callbacks_hear_nothing() -> None:
+async def test_removed_and_forgotten_callbacks_get_nothing() -> None:
     lab = Lab()
     async with lab.open() as notifier:
         for task_id in ("removed", "forgotten", "cleared"):
@@ -257,7 +257,7 @@ def test_task_has_room_for_so_many() -> None:
     assert registrations.add("u", PushConfig("http://b/"), "h", encode_task)
 
 
-def test_task_longest_unheard_of_gives_way() -> None:
+def test_task_that_was_quiet_longest_is_dropped() -> None:
     registrations = Registrations(max_tasks=2)
     for task_id in ("a", "b"):
         registrations.add(task_id, PushConfig("http://a/"), "h", encode_task)
@@ -352,11 +352,11 @@ FIRST, SECOND, THIRD, ELSEWHERE = (
 )
 
 
-def test_letter_that_nobody_holds_goes_out() -> None:
+def test_notification_that_is_not_held_goes_out() -> None:
     assert HeldNotifications().release(FIRST, is_held=False, is_last=False) == (FIRST,)
 
 
-def test_held_letter_goes_out_after_the_tasks_next() -> None:
+def test_held_notification_goes_out_after_the_tasks_next() -> None:
     held = HeldNotifications()
     assert held.release(FIRST, is_held=True, is_last=False) == ()
     assert held.release(ELSEWHERE, is_held=False, is_last=False) == (ELSEWHERE,)
@@ -366,14 +366,14 @@ def test_held_letter_goes_out_after_the_tasks_next() -> None:
     assert held.release(THIRD, is_held=False, is_last=True) == (THIRD,)
 
 
-def test_last_letter_waits_for_no_next() -> None:
+def test_last_notification_does_not_wait() -> None:
     held = HeldNotifications()
     held.release(FIRST, is_held=True, is_last=False)
     held.release(SECOND, is_held=True, is_last=False)
     assert held.release(THIRD, is_held=True, is_last=True) == (THIRD, FIRST, SECOND)
 
 
-def test_held_letters_are_released_or_forgotten() -> None:
+def test_held_notifications_are_released_or_forgotten() -> None:
     held = HeldNotifications()
     held.release(FIRST, is_held=True, is_last=False)
     held.release(ELSEWHERE, is_held=True, is_last=False)
@@ -532,7 +532,7 @@ async def test_without_push_there_is_none() -> None:
 
 @pytest.mark.req("PUSH-5")
 @pytest.mark.parametrize("opens_loopback", [True, False])
-async def test_loopback_is_opened_aloud(
+async def test_loopback_is_opened_with_a_warning(
     opens_loopback: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_notifier(

@@ -324,7 +324,7 @@ async def test_literal_address_is_not_looked_up() -> None:
 
 
 @pytest.mark.req("PUSH-3")
-async def test_client_cannot_tell_why_a_name_is_refused() -> None:
+async def test_client_does_not_learn_why_a_name_is_refused() -> None:
     known = names(localhost="127.0.0.1", intra="10.0.0.1", mixed="8.8.8.8 ::1", empty="")
     guard = Guard(UrlPolicy(), known)
     refusals = [
@@ -450,7 +450,7 @@ def test_host_in_its_one_form(text: str, host: object) -> None:
         "ü" * 300,
     ],
 )
-def test_what_is_no_host(text: str) -> None:
+def test_what_is_not_a_host(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         parse_host(text)
 

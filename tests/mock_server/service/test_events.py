@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.req("ADMIN-2")
-async def test_every_listener_hears_everything_in_order() -> None:
+async def test_every_subscriber_gets_every_event_in_order() -> None:
     events = EventBus()
     with events.subscribe() as first, events.subscribe() as second:
         for number in range(3):
@@ -21,7 +21,7 @@ async def test_every_listener_hears_everything_in_order() -> None:
             assert heard == [ServerEvent("turn", {"number": number}) for number in range(3)]
 
 
-async def test_nothing_is_made_for_nobody() -> None:
+async def test_event_without_subscribers_is_not_made() -> None:
     made: list[str] = []
 
     def detail() -> Mapping[str, Json]:
@@ -36,7 +36,7 @@ async def test_nothing_is_made_for_nobody() -> None:
     assert made == []
 
 
-async def test_slow_listener_loses_the_oldest_and_is_told() -> None:
+async def test_slow_subscriber_loses_the_oldest_and_learns_how_many() -> None:
     events = EventBus()
     with events.subscribe() as subscriber:
         for number in range(PENDING + 2):
@@ -50,7 +50,7 @@ async def test_silence_ends_after_a_while() -> None:
         assert await subscriber.next(0.01) is None
 
 
-async def test_listeners_are_let_go_when_the_feed_closes() -> None:
+async def test_subscribers_wake_when_the_bus_closes() -> None:
     events = EventBus()
     with events.subscribe() as subscriber:
         events.publish("turn", lambda: {})

@@ -68,7 +68,7 @@ async def errors_of(operations: PushOperations, task_id: str) -> list[tuple[int,
 
 
 @pytest.mark.req("PUSH-1", "HTTP-5a")
-async def test_push_that_is_off_is_no_operation_as_in_the_sdk() -> None:
+async def test_push_that_is_off_is_unsupported_as_in_the_sdk() -> None:
     operations = PushOperations(store(), None, RASA)
     first, *others = await errors_of(operations, "t")
     assert first == (-32004, "Push notifications are not supported by the agent")
@@ -77,7 +77,9 @@ async def test_push_that_is_off_is_no_operation_as_in_the_sdk() -> None:
 
 
 @pytest.mark.req("PUSH-1")
-async def test_inline_configuration_is_ignored_aloud(caplog: pytest.LogCaptureFixture) -> None:
+async def test_inline_configuration_is_ignored_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     operations = PushOperations(store(), None, RASA)
     assert await operations.check(None) is None
     assert caplog.text == ""

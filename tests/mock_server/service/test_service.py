@@ -673,7 +673,7 @@ async def test_draining_service_waits_for_turns() -> None:
         await lab.service.drain(60)
 
 
-def test_seeded_world_makes_the_same_ids() -> None:
+def test_seeded_runtime_makes_the_same_ids() -> None:
     runtimes = [real_runtime(7), real_runtime(7), real_runtime(8), real_runtime()]
     ids = [[runtime.make_id() for _ in range(3)] for runtime in runtimes]
     assert ids[0] == ids[1]

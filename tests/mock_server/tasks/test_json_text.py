@@ -58,17 +58,17 @@ def test_depth_is_bounded(tail: str) -> None:
 
 
 @pytest.mark.parametrize("value", [[], ["["] * 500, ['\\"[{'] * 300])
-def test_brackets_that_do_not_nest_are_no_depth(value: list[str]) -> None:
+def test_brackets_that_do_not_nest_do_not_count(value: list[str]) -> None:
     assert parse_json(json.dumps([*value, math.nan])) == [*value, None]
     assert parse_json(json.dumps(value)) == value
 
 
-def test_number_of_too_many_digits_is_no_json() -> None:
+def test_number_of_too_many_digits_is_not_json() -> None:
     with pytest.raises(ValueError, match=r"digits"):
         parse_json("[NaN, " + "1" * 5000 + "]")
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"", b"{", b"'a'"])
-def test_what_is_no_json_is_refused(body: bytes) -> None:
+def test_invalid_json_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_json(body)

@@ -78,7 +78,7 @@ def test_appended_chunks_assemble_one_artifact() -> None:
     )
 
 
-def test_chunk_that_does_not_append_begins_anew() -> None:
+def test_chunk_that_does_not_append_starts_over() -> None:
     task = apply(apply(TASK, chunk("old")), chunk("new"))
     assert task.artifacts == (Artifact("a1", (TextPart("new"),)),)
 
@@ -170,7 +170,7 @@ def test_markers_give_slots_and_leave_the_text(words: str, rest: str) -> None:
         "SLOTS: " + '{"a":' * 500 + "1" + "}" * 500,
     ],
 )
-def test_what_is_no_marker_stays_text(words: str) -> None:
+def test_what_is_not_a_marker_stays_text(words: str) -> None:
     reading = read(text(words))
     assert not reading.carries_slots
     assert reading.text == words

@@ -117,7 +117,7 @@ def test_unsigned_token_is_rejected(issuers: Mapping[str, Issuer], name: str) ->
 
 
 @pytest.mark.req("AUTH-2")
-def test_public_key_is_no_secret(issuers: Mapping[str, Issuer]) -> None:
+def test_public_key_is_not_a_secret(issuers: Mapping[str, Issuer]) -> None:
     """The classic: sign with HS256 and the public key, which everybody has."""
     rs256 = issuers["RS256"]
     forged = sign("HS256", rs256.auth.key, {"exp": NOW + 60})

@@ -56,7 +56,7 @@ def test_anything_is_a_call_or_an_error(body: object) -> None:
 
 
 @given(st.binary(max_size=20))
-def test_bytes_that_are_no_json_are_a_parse_error(body: bytes) -> None:
+def test_bytes_that_are_not_json_are_a_parse_error(body: bytes) -> None:
     decoded = decode_strictly(body)
     assert isinstance(decoded, BadCall)
     assert decoded.error.code in {-32700, -32600}
