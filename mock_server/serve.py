@@ -75,10 +75,15 @@ def _load(options: ServeOptions, secrets: Secrets) -> tuple[Project, ssl.SSLCont
     """
     problems: list[str] = []
     project = tls = None
+    if options.relax:
+        logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
     try:
-        project = _load_project(options)
+        project = _read(options)
     except ProjectError as error:
         problems += map(str, error.problems)
+    else:
+        if count := len(project.faults) + len(project.warnings):
+            logger.warning("a2a_mock.project.problems", count=count, listed_by="a2a-mock check")
     try:
         if options.ssl_certificate:
             tls = tls_context(options.ssl_certificate, options.ssl_keyfile, secrets.ssl_password)
@@ -87,16 +92,6 @@ def _load(options: ServeOptions, secrets: Secrets) -> tuple[Project, ssl.SSLCont
     if project is None or problems:
         raise StartError(problems)
     return project, tls
-
-
-def _load_project(options: ServeOptions) -> Project:
-    if options.relax:
-        logger.warning("a2a_mock.relax", flag="--relax", text=RELAXED)
-    project = _read(options)
-    problems = len(project.faults) + len(project.warnings)
-    if problems:
-        logger.warning("a2a_mock.project.problems", count=problems, listed_by="a2a-mock check")
-    return project
 
 
 def _read(options: ServeOptions) -> Project:

@@ -455,13 +455,13 @@ def _admits_output(modes: tuple[str, ...]) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class PushOperations:
     """Without a `notifier` push is off, which every operation answers with an error."""
 
-    def __init__(self, store: Store, notifier: Notifier | None, profile: Profile) -> None:
-        self._store = store
-        self._notifier = notifier
-        self._profile = profile
+    store: Store
+    notifier: Notifier | None
+    profile: Profile
 
     async def answer(self, operation: PushOperation, call: CallContext) -> Answer:
         """The answer to `operation`. Raises RpcError."""
@@ -478,7 +478,7 @@ class PushOperations:
 
     @property
     def is_open(self) -> bool:
-        return self._notifier is not None
+        return self.notifier is not None
 
     async def check(self, config: PushConfig | None) -> Checked | None:
         """Judge the configuration that came with a message; without push it is ignored.
@@ -488,18 +488,18 @@ class PushOperations:
         """
         if config is None:
             return None
-        if self._notifier:
-            return await _checked(self._notifier, config)
-        if self._profile.keeps_to_push_specification:
+        if self.notifier:
+            return await _checked(self.notifier, config)
+        if self.profile.keeps_to_push_specification:
             raise jsonrpc.push_not_supported()
         logger.warning("a2a_server.push.disabled", text="a message's configuration is ignored")
         return None
 
     def open(self, task: Task, call: CallContext, checked: Checked | None) -> None:
         """Register what came with the message of `task`, and announce the task."""
-        if self._notifier and checked:
-            self._notifier.register(task.id, checked, call.codec.encode_push)
-            self._notifier.notify(task)
+        if self.notifier and checked:
+            self.notifier.register(task.id, checked, call.codec.encode_push)
+            self.notifier.notify(task)
 
     async def set(self, operation: SetPushConfig, call: CallContext) -> PushConfig:
         """Register a configuration and return it with its id.
@@ -507,7 +507,7 @@ class PushOperations:
         Raises:
             RpcError: push is off, the task is unknown or the configuration is refused.
         """
-        if self._notifier is None and not self._profile.keeps_to_push_specification:
+        if self.notifier is None and not self.profile.keeps_to_push_specification:
             raise jsonrpc.push_not_offered()
         checked = await _checked(self._serving(operation.task_id), operation.config)
         # The task may have been forgotten meanwhile.
@@ -520,7 +520,7 @@ class PushOperations:
     def get(self, operation: GetPushConfig) -> PushConfig:
         """The configuration of that id; a2a-sdk 0.3.26 returns the first, whatever its id."""
         configs = self._serving(operation.task_id).configs(operation.task_id)
-        if self._profile.keeps_to_push_specification and operation.config_id:
+        if self.profile.keeps_to_push_specification and operation.config_id:
             configs = tuple(config for config in configs if config.id == operation.config_id)
         if not configs:
             raise jsonrpc.push_config_not_found()
@@ -535,21 +535,21 @@ class PushOperations:
 
     def clear(self) -> None:
         """Drop every configuration."""
-        if self._notifier:
-            self._notifier.clear()
+        if self.notifier:
+            self.notifier.clear()
 
     async def drain(self, seconds: float) -> None:
         """Give what is to be posted `seconds`."""
-        if self._notifier:
-            await self._notifier.drain(seconds)
+        if self.notifier:
+            await self.notifier.drain(seconds)
 
     def _serving(self, task_id: str) -> Notifier:
-        if self._notifier is None:
-            is_strict = self._profile.keeps_to_push_specification
+        if self.notifier is None:
+            is_strict = self.profile.keeps_to_push_specification
             raise jsonrpc.push_not_supported() if is_strict else jsonrpc.unsupported()
-        if self._store.task(task_id) is None:
+        if self.store.task(task_id) is None:
             raise jsonrpc.task_not_found()
-        return self._notifier
+        return self.notifier
 
 
 async def _checked(notifier: Notifier, config: PushConfig) -> Checked:

@@ -136,16 +136,16 @@ def guarded_rpc(rpc: RpcHandler, check: TokenCheck) -> RpcHandler:
     return handle
 
 
+@dataclass(frozen=True, slots=True)
 class GuardedCard:
     """`card` behind `check`; Starlette takes a function for a handler of requests."""
 
-    def __init__(self, card: ASGIApp, check: TokenCheck) -> None:
-        self._card = card
-        self._check = check
+    card: ASGIApp
+    check: TokenCheck
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._card
-        match self._check(Headers(scope=scope)):
+        answer = self.card
+        match self.check(Headers(scope=scope)):
             case Rejected(reason=reason):
                 answer = _refuse(scope["path"], reason, b"Unauthorized", "text/plain")
             case Authorized():

@@ -130,8 +130,8 @@ def seeded(fault_id: str) -> Draw:
 
 
 def armed(*values: Json, fired: list[tuple[Fired, Subject]] | None = None) -> ArmedFaults:
-    heard = [] if fired is None else fired
-    return ArmedFaults(map(fault, values), seeded, lambda hit, by: heard.append((hit, by)))
+    hits = [] if fired is None else fired
+    return ArmedFaults(map(fault, values), seeded, lambda hit, by: hits.append((hit, by)))
 
 
 def ids(hits: Iterable[Fired]) -> list[str]:
@@ -225,11 +225,11 @@ def test_disarmed_fault_hits_no_more() -> None:
 
 @pytest.mark.req("ADMIN-2")
 def test_hits_are_reported_with_what_they_hit() -> None:
-    heard: list[tuple[Fired, Subject]] = []
-    faults = armed({"effect": "wrong_id"}, {"effect": "push_lost"}, fired=heard)
+    hits: list[tuple[Fired, Subject]] = []
+    faults = armed({"effect": "wrong_id"}, {"effect": "push_lost"}, fired=hits)
     faults.fire(SEND)
     faults.tamper(DELIVERY)
-    assert [(hit.fault_id, by) for hit, by in heard] == [("fault-1", SEND), ("fault-2", DELIVERY)]
+    assert [(hit.fault_id, by) for hit, by in hits] == [("fault-1", SEND), ("fault-2", DELIVERY)]
 
 
 @pytest.mark.req("ADMIN-1")

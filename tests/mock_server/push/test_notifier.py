@@ -461,8 +461,8 @@ async def test_failed_post_is_logged_and_not_repeated(caplog: pytest.LogCaptureF
         await outbox.drain(60)
     assert callbacks.begun == ["a:0", "a:1", "a:2", "a:3"]
     assert callbacks.done == ["a:3"]
-    for told in ("status 500", "refused: private address", "ValueError", "hooks.example"):
-        assert told in caplog.text
+    for logged in ("status 500", "refused: private address", "ValueError", "hooks.example"):
+        assert logged in caplog.text
     assert "secret" not in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""What goes on, heard by those who listen."""
+"""Events, as their subscribers get them."""
 
 from collections.abc import Mapping
 
@@ -17,8 +17,8 @@ async def test_every_subscriber_gets_every_event_in_order() -> None:
         for number in range(3):
             events.publish("turn", lambda number=number: {"number": number})
         for subscriber in (first, second):
-            heard = [await subscriber.next(5) for _ in range(3)]
-            assert heard == [ServerEvent("turn", {"number": number}) for number in range(3)]
+            got = [await subscriber.next(5) for _ in range(3)]
+            assert got == [ServerEvent("turn", {"number": number}) for number in range(3)]
 
 
 async def test_event_without_subscribers_is_not_made() -> None:

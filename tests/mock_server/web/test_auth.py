@@ -28,7 +28,7 @@ SigningKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | bytes
 
 @dataclass(frozen=True)
 class Issuer:
-    """Signs with `key`, and says what a server that trusts it is told."""
+    """Signs with `key`, and has the settings of a server that trusts it."""
 
     key: SigningKey
     auth: JwtAuth

@@ -78,8 +78,8 @@ def test_certificate_is_read_with_its_key(files: Path, password: str) -> None:
 @pytest.mark.req("HTTP-4")
 @pytest.mark.req("CFG-7")
 def test_missing_files_are_reported_together(files: Path) -> None:
-    told = problems_of(files / "a.pem", files / "b.pem", None)
-    assert told == (
+    reported = problems_of(files / "a.pem", files / "b.pem", None)
+    assert reported == (
         f"--ssl-certificate: found no file {str(files / 'a.pem')!r}\n"
         f"--ssl-keyfile: found no file {str(files / 'b.pem')!r}"
     )
@@ -88,9 +88,9 @@ def test_missing_files_are_reported_together(files: Path) -> None:
 @pytest.mark.req("HTTP-4")
 @pytest.mark.parametrize("given", [None, "wrong"])
 def test_wrong_password_is_reported_and_not_asked_for(files: Path, given: str | None) -> None:
-    told = problems_of(files / "cert.pem", files / "encrypted.pem", given)
-    assert "see --ssl-keyfile and --ssl-password" in told
-    assert "wrong " not in told.replace("wrong password", "")
+    reported = problems_of(files / "cert.pem", files / "encrypted.pem", given)
+    assert "see --ssl-keyfile and --ssl-password" in reported
+    assert "wrong " not in reported.replace("wrong password", "")
 
 
 @pytest.mark.req("HTTP-4")
@@ -103,8 +103,8 @@ def test_file_that_is_not_a_certificate_is_named_as_such(files: Path) -> None:
 @pytest.mark.parametrize("keyfile", ["other.pem", "cert.pem", None])
 def test_key_of_another_certificate_is_reported(files: Path, keyfile: str | None) -> None:
     named = None if keyfile is None else files / keyfile
-    told = problems_of(files / "cert.pem", named, None)
-    assert "no certificate with its key can be read" in told
+    reported = problems_of(files / "cert.pem", named, None)
+    assert "no certificate with its key can be read" in reported
 
 
 def client(*chunks: bytes, then: Message | None = None) -> tuple[Receive, Iterator[Message]]:

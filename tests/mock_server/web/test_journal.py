@@ -36,11 +36,11 @@ async def record(kept: Journal, chunks: Sequence[bytes], answer: bytes = b"") ->
     async def send(_: Message) -> None:
         pass
 
-    hear, say = exchange.recording_receive(receive), exchange.recording_send(send)
+    receive_next, send_next = exchange.recording_receive(receive), exchange.recording_send(send)
     for _ in chunks:
-        await hear()
-    await say({"type": "http.response.start", "status": 200, "headers": []})
-    await say({"type": "http.response.body", "body": answer})
+        await receive_next()
+    await send_next({"type": "http.response.start", "status": 200, "headers": []})
+    await send_next({"type": "http.response.body", "body": answer})
     kept.close(exchange)
 
 
