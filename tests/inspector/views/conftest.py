@@ -19,6 +19,8 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.net.events import FailureKind
+from inspector.views import log_views
+from inspector.views.log_views import Views
 
 
 class Script:
@@ -32,6 +34,11 @@ class Script:
 
     def _next(self) -> tuple[int, float]:
         return len(self.entries) + 1, len(self.entries) * 10.0 + self._waited_ms
+
+    @property
+    def views(self) -> Views:
+        """The views of the log so far."""
+        return log_views.fold(self.entries)
 
     @property
     def now_ms(self) -> float:

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.core.entries import Channel, Purpose, PushVerdict
-from inspector.views import log_views
 from inspector.views.channels import missing_pushes
-from inspector.views.log_views import Views
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.findings import Severity
 
@@ -18,15 +16,8 @@ if TYPE_CHECKING:
 PUSH = {"configuration": {"pushNotificationConfig": {"url": "http://127.0.0.1:9/"}}}
 
 
-def fold(script: "Script") -> Views:
-    views = log_views.EMPTY
-    for entry in script.entries:
-        views = log_views.step(views, entry)
-    return views
-
-
 def the_row(script: "Script") -> TaskRow:
-    [row] = fold(script).timeline.rows
+    [row] = script.views.timeline.rows
     return row
 
 
@@ -36,7 +27,7 @@ def told(update: Update) -> tuple[str, str | None]:
 
 def findings(script: "Script") -> list[str]:
     """The messages of all findings in the timeline, in order."""
-    rows = fold(script).timeline.rows
+    rows = script.views.timeline.rows
     return [one.message for row in rows for update in row.updates for one in update.findings]
 
 
@@ -58,7 +49,7 @@ def test_four_lanes_are_one_row_with_one_truth(script: "Script") -> None:
     script.on(2).event(script.update("completed", "Done.", final=True, time=2)).end()
     script.on(1).end()
     script.poll(script.task("completed", "Done.", time=2))
-    views = fold(script)
+    views = script.views
     row = the_row(script)
     assert [told(update) for update in row.updates] == [
         ("response", "working"),
@@ -79,7 +70,7 @@ def test_four_lanes_are_one_row_with_one_truth(script: "Script") -> None:
 
 def test_an_update_is_found_in_its_exchange(script: "Script") -> None:
     stream(script, script.update("working")).push(script.task("working"))
-    views = fold(script)
+    views = script.views
     [sse, push] = the_row(script).updates
     assert (sse.exchange, push.exchange) == (1, 2)
     assert views.data.turn_of_exchange == {1: 0, 2: 0}
@@ -147,7 +138,7 @@ def test_a_refused_notification_is_shown_and_changes_nothing(
 ) -> None:
     stream(script, script.update("working"))
     script.push(script.task("completed", "Mine now."), verdict, status)
-    views = fold(script)
+    views = script.views
     [_, push] = the_row(script).updates
     assert (push.kind, push.state) == ("error", None)
     assert push.text == f"{verdict} notification (completed)"
@@ -175,7 +166,7 @@ def test_a_notification_of_a_task_that_no_turn_began_is_followed(script: "Script
     """As `a2a-inspect listen` sees it, which sends nothing itself."""
     script.push(script.task("working", data={"slots": {"a": 1}}))
     script.push(script.task("completed", "Done.", data={"slots": {"a": 2}}))
-    views = fold(script)
+    views = script.views
     row = the_row(script)
     assert (row.title, row.task_id, row.context_id, row.state) == ("push t", "t", "c", "completed")
     assert findings(script) == ["no turn in this log began this task"]
@@ -197,7 +188,7 @@ def test_a_notification_before_the_answer_belongs_to_the_turn(script: "Script") 
             script.push(pushed, url=f"http://127.0.0.1:9/{callback}?x=/y")
         script.on(1 + 3 * turn)
         script.reply(script.task("completed", "Done.", data={"slots": {"a": 2}}, id=task_id))
-    views = fold(script)
+    views = script.views
     assert [row.task_id for row in views.timeline.rows] == ["t1", "t2"]
     for row in views.timeline.rows:
         assert [told(update) for update in row.updates] == [
@@ -241,7 +232,7 @@ def test_a_notification_behind_another_lane_is_late(
     stream(script, script.update("working"), script.update("completed", final=True))
     script.wait(waited_ms).push(script.task("working"))
     [finding] = the_row(script).updates[-1].findings
-    assert finding.message == f"late by {waited_ms + 10:.0f} ms: sse had told completed"
+    assert finding.message == f"late by {waited_ms + 10:.0f} ms: sse reported completed first"
     assert finding.severity is severity
     assert the_row(script).state == "completed"
 
@@ -251,7 +242,7 @@ def test_the_last_notification_may_be_late_too(script: "Script") -> None:
     stream(script, script.update("completed", final=True))
     script.push(script.task("completed"))
     script.wait(3000).push(script.task("completed", id="t", metadata={"again": True}))
-    assert findings(script) == ["late by 3020 ms: sse had told completed"]
+    assert findings(script) == ["late by 3020 ms: sse reported completed first"]
 
 
 @pytest.mark.req("TIME-1")
@@ -296,7 +287,7 @@ def test_a_stream_behind_a_notification_is_no_fault(script: "Script") -> None:
     script.push(script.task("completed", "Done."))
     script.event(script.update("working", "one moment"))
     script.event(script.update("completed", "Done.", final=True)).end()
-    views = fold(script)
+    views = script.views
     assert findings(script) == []
     assert the_row(script).state == "completed"
     assert [one.text for one in views.chat.said] == ["x", "Done.", "one moment"]
@@ -308,7 +299,7 @@ def test_what_a_stream_is_bringing_no_notification_replaces(script: "Script") ->
     script.push(script.task("completed", artifacts=[whole]))
     script.event(script.chunk("2")).event(script.chunk("3", last=True)).end()
     script.push(script.task("completed", artifacts=[whole], metadata={"again": True}))
-    [artifact] = fold(script).data.turns[0].artifacts.rows
+    [artifact] = script.views.data.turns[0].artifacts.rows
     assert (artifact.text, artifact.chunks, artifact.is_complete) == ("123", 3, True)
 
 
@@ -328,7 +319,7 @@ def test_a_newer_notification_is_shown_for_what_it_is(script: "Script") -> None:
     assert row.updates[1].findings[0].message == (
         "a StreamResponse of A2A 1.0 with `statusUpdate`; A2A 0.3 sends the bare task"
     )
-    assert fold(script).data.turns[0].artifacts.rows[0].text == "12"
+    assert script.views.data.turns[0].artifacts.rows[0].text == "12"
 
 
 # Missing notifications
@@ -339,23 +330,23 @@ def test_a_notification_that_was_due_is_missing_until_it_comes(script: "Script")
     message: dict[str, Any] = {"messageId": "m", "role": "user", "parts": []}
     script.request(Purpose.SEND, "message/send", {"message": message, **PUSH})
     script.reply(script.task("completed"))
-    lives = fold(script).readings.reports
+    lives = script.views.readings.reports
     assert missing_pushes(lives, now_ms=1019, patience_ms=1000) == ()
     [missing] = missing_pushes(lives, now_ms=1020, patience_ms=1000)
     assert (missing.task_id, missing.exchange, missing.state) == ("t", 1, "completed")
     assert (missing.channel, missing.reported_ms, missing.since_ms) == (Channel.RESPONSE, 20, 1000)
     script.push(script.task("completed"))
-    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
+    assert missing_pushes(script.views.readings.reports, 9999, 0) == ()
 
 
 def test_nothing_is_due_that_was_pushed_before_or_not_asked_for(script: "Script") -> None:
     script.send("x").reply(script.task("completed"))
-    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
+    assert missing_pushes(script.views.readings.reports, 9999, 0) == ()
     message: dict[str, Any] = {"messageId": "m2", "role": "user", "parts": []}
     script.request(Purpose.SEND, "message/send", {"message": message, **PUSH})
     script.push(script.task("working", id="u")).push(script.task("completed", id="u"))
     script.reply(script.task("completed", id="u"))
-    assert missing_pushes(fold(script).readings.reports, 9999, 0) == ()
+    assert missing_pushes(script.views.readings.reports, 9999, 0) == ()
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -367,7 +358,7 @@ def test_notifications_may_be_asked_for_later_and_no_longer(script: "Script", en
         params = {"id": "t", "pushNotificationConfigId": "t"}
         script.request(Purpose.GET, "tasks/pushNotificationConfig/delete", params).reply(None)
     script.on(1).event(script.update("input-required", final=True)).end()
-    missing = missing_pushes(fold(script).readings.reports, 9999, 0)
+    missing = missing_pushes(script.views.readings.reports, 9999, 0)
     assert [one.state for one in missing] == ([] if ends else ["input-required"])
     assert [update.kind for update in the_row(script).updates][1] == "push-config"
 
@@ -401,7 +392,7 @@ def test_a_turn_goes_on_with_a_waiting_task(script: "Script") -> None:
     script.send("x").reply(script.task("input-required", "Which?"))
     script.send("y", messageId="n", taskId="t").reply(script.task("working", "Which?"))
     assert findings(script) == []
-    views = fold(script)
+    views = script.views
     assert [one.text for one in views.chat.said] == ["x", "Which?", "y", "Which?"]
     assert views.timeline.row_of_task["t"] == 1
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspector.core.entries import Purpose
 from inspector.net.events import FailureKind
 from inspector.views import timeline
-from inspector.views.chat import EMPTY, Chat, Offer, read_offers, step
+from inspector.views.chat import Offer, read_offers
 from inspector.views.outcomes import turns_of
 from inspector.views.reading import read_log
 
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
     from conftest import Script
 
 
-def fold(script: "Script") -> Chat:
-    return reduce(step, read_log(script.entries), EMPTY)
-
-
 def test_turn_and_answer(script: "Script") -> None:
     script.send("send money", metadata={"slots": {"amount": 50}})
     script.reply(script.task("input-required", "Which account?"))
-    you, agent = fold(script).said
+    you, agent = script.views.chat.said
     assert (you.speaker, you.text, you.slots, you.slot_shapes) == (
         "you",
         "send money",
@@ -37,7 +33,7 @@ def test_turn_and_answer(script: "Script") -> None:
 
 def test_slot_markers_are_not_part_of_what_was_said(script: "Script") -> None:
     script.send('hi\nSLOTS: {"a": 1}')
-    [you] = fold(script).said
+    [you] = script.views.chat.said
     assert (you.text, you.slots, you.slot_shapes) == ("hi", {"a": 1}, ("line",))
 
 
@@ -47,7 +43,7 @@ def test_slot_markers_are_not_part_of_what_was_said(script: "Script") -> None:
 )
 def test_a_raw_body_is_shown_as_such(script: "Script", method: str, shown: str) -> None:
     script.request(Purpose.SEND, method, {"id": "t"})
-    [you] = fold(script).said
+    [you] = script.views.chat.said
     assert (you.speaker, you.text) == ("you", shown)
     [row] = reduce(timeline.step, read_log(script.entries), timeline.EMPTY).rows
     assert row.title == shown
@@ -59,7 +55,7 @@ def test_a_raw_body_is_shown_as_such(script: "Script", method: str, shown: str) 
 def test_buttons_are_offers(script: "Script") -> None:
     text = "Which account?\n1: checking (/SetSlots(a=b))\n2: savings"
     script.send("x").reply(script.task("input-required", text))
-    agent = fold(script).said[-1]
+    agent = script.views.chat.said[-1]
     assert agent.text == "Which account?"
     assert agent.offers == (
         Offer(1, "checking", "/SetSlots(a=b)"),
@@ -94,7 +90,7 @@ def test_a_stream_says_each_message_once(script: "Script") -> None:
     script.event(script.chunk("a", append=False)).event(script.chunk("b"))
     script.event(script.update("completed", final=True)).end()
     script.request(Purpose.GET, "tasks/get", {"id": "t"}).reply(script.task("completed", "ab"))
-    view = fold(script)
+    view = script.views.chat
     assert [(one.text, one.state) for one in view.said[1:]] == [
         ("one moment", "working"),
         ("ab", "completed"),
@@ -105,19 +101,19 @@ def test_a_stream_says_each_message_once(script: "Script") -> None:
 def test_artifacts_speak_where_the_status_is_silent(script: "Script") -> None:
     artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": "echo"}]}
     script.send("x").reply(script.task("completed", artifacts=[artifact]))
-    assert fold(script).said[-1].text == "echo"
+    assert script.views.chat.said[-1].text == "echo"
 
 
 def test_a_silent_end_is_told_by_its_state(script: "Script") -> None:
     script.send("x").reply(script.task("rejected"))
-    agent = fold(script).said[-1]
+    agent = script.views.chat.said[-1]
     assert (agent.text, agent.state) == ("", "rejected")
 
 
 def test_a_bare_message_is_an_answer(script: "Script") -> None:
     parts = [{"kind": "text", "text": "just a message"}]
     script.send("x").reply({"kind": "message", "messageId": "m", "role": "agent", "parts": parts})
-    agent = fold(script).said[-1]
+    agent = script.views.chat.said[-1]
     assert (agent.text, agent.state) == ("just a message", None)
 
 
@@ -125,7 +121,7 @@ def test_a_bare_message_is_an_answer(script: "Script") -> None:
 def test_a_failure_is_told_where_it_happened(script: "Script") -> None:
     script.send("x", stream=True).respond(media_type="text/event-stream")
     script.event(script.update("working")).fail(FailureKind.TIMEOUT, "no end within 1 s")
-    problem = fold(script).said[-1].problem.split("\n")
+    problem = script.views.chat.said[-1].problem.split("\n")
     assert problem[0] == "POST http://a/: no end within 1 s"
     assert problem[1] == "outstanding: the answer to message/stream of task t, for 30 ms"
     assert problem[2] == "last seen: state working at 20 ms"

@@ -14,7 +14,6 @@ from inspector.net.events import FailureKind
 from inspector.views.data import (
     EMPTY,
     ArtifactRow,
-    DataView,
     SlotChange,
     SlotRow,
     compare,
@@ -27,10 +26,6 @@ from inspector.wire.v0_3 import read_result
 
 if TYPE_CHECKING:
     from conftest import Script
-
-
-def fold(script: "Script") -> DataView:
-    return reduce(step, read_log(script.entries), EMPTY)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +62,7 @@ def test_each_turn_is_compared_with_the_one_before(script: "Script") -> None:
     }
     script.send("x", metadata={"slots": {"amount": 50}}).reply(script.task(data=first))
     script.send("Joe").reply(script.task(data=second))
-    one, two = fold(script).turns
+    one, two = script.views.data.turns
     assert one.slots == (SlotRow("amount", 50, None, SlotChange.ADDED, is_seeded=True),)
     assert one.active_flow == "transfer"
     assert two.slots == (
@@ -82,27 +77,27 @@ def test_each_turn_is_compared_with_the_one_before(script: "Script") -> None:
 def test_contexts_are_told_apart(script: "Script") -> None:
     script.send("x").reply(script.task(data={"slots": {"a": 1}}))
     script.send("x").reply(script.task(data={"slots": {"a": 2}}, contextId="other"))
-    assert fold(script).turns[1].slots[0].change is SlotChange.ADDED
+    assert script.views.data.turns[1].slots[0].change is SlotChange.ADDED
 
 
 def test_nothing_is_new_in_a_conversation_that_nobody_saw_begin(script: "Script") -> None:
     script.send("x", contextId="old").reply(script.task(data={"slots": {"a": 1}}, contextId="old"))
     script.send("y", contextId="old").reply(script.task(data={"slots": {"a": 2}}, contextId="old"))
-    changes = [turn.slots[0].change for turn in fold(script).turns]
+    changes = [turn.slots[0].change for turn in script.views.data.turns]
     assert changes == [SlotChange.SAME, SlotChange.CHANGED]
 
 
 def test_failures_are_told(script: "Script") -> None:
     told = {"error_type": "internal", "error_info": {"action": "a"}, "reason": "r"}
     script.send("x").reply(script.task("failed", data=told))
-    [turn] = fold(script).turns
+    [turn] = script.views.data.turns
     assert (turn.error_type, turn.error_info, turn.reason) == ("internal", {"action": "a"}, "r")
 
 
 def test_a_turn_without_slots_keeps_those_known(script: "Script") -> None:
     script.send("x").reply(script.task(data={"slots": {"a": 1}}))
     script.send("x").reply(script.task("working"))
-    [row] = fold(script).turns[1].slots
+    [row] = script.views.data.turns[1].slots
     assert (row.value, row.change) == (1, SlotChange.SAME)
 
 
@@ -111,25 +106,25 @@ def test_an_artifact_grows_chunk_by_chunk(script: "Script") -> None:
     script.send("x", stream=True)
     script.event(script.chunk("1", append=False))
     script.event(script.chunk("2")).event(script.chunk("3", last=True))
-    [artifact] = fold(script).turns[-1].artifacts.rows
+    [artifact] = script.views.data.turns[-1].artifacts.rows
     assert (artifact.name, artifact.text, artifact.chunks) == ("fee", "123", 3)
     assert artifact.is_complete
     assert len(artifact.parts) == 3
     script.event(script.chunk("new", append=False)).end()
-    [artifact] = fold(script).turns[-1].artifacts.rows
+    [artifact] = script.views.data.turns[-1].artifacts.rows
     assert (artifact.text, artifact.chunks, artifact.is_complete) == ("new", 1, False)
 
 
 def test_an_update_without_slots_leaves_those_of_its_turn(script: "Script") -> None:
     script.send("x", stream=True).event(script.task("working", data={"slots": {"a": 1}}))
     script.event(script.update("completed", "done", final=True)).end()
-    [turn] = fold(script).turns
+    [turn] = script.views.data.turns
     assert (turn.slots[0].change, turn.state) == (SlotChange.ADDED, "completed")
 
 
 def test_a_broken_exchange_leaves_nothing_open(script: "Script") -> None:
     script.send("x").fail(FailureKind.CONNECT)
-    assert fold(script) == EMPTY
+    assert script.views.data == EMPTY
 
 
 @pytest.mark.req("PUSHRX-1")
@@ -141,7 +136,7 @@ def test_a_notification_of_another_task_is_of_the_turn_that_asked_for_it(script:
     script.event(script.update("working"))
     other = script.task("working", id="t2", data={"slots": {"amount": 50}})
     script.push(other, url="http://127.0.0.1:9/hook-1")
-    [turn] = fold(script).turns
+    [turn] = script.views.data.turns
     assert [row.name for row in turn.slots] == ["amount"]
 
 

@@ -1,26 +1,20 @@
 """The wire view: times, sizes and findings of each exchange."""
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import pytest
 
 from inspector.core.entries import Channel, Purpose
-from inspector.views.exchanges import EMPTY, Exchanges, find, step
-from inspector.views.reading import read_log
+from inspector.views.exchanges import EMPTY, find
 
 if TYPE_CHECKING:
     from conftest import Script
 
 
-def fold(script: "Script") -> Exchanges:
-    return reduce(step, read_log(script.entries), EMPTY)
-
-
 @pytest.mark.req("WIRE-1")
 def test_times_and_sizes(script: "Script") -> None:
     script.send("x").respond().result(script.task()).end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert exchange.rpc_method == "message/send"
     assert (exchange.first_byte_ms, exchange.total_ms) == (10, 30)
     assert exchange.size_bytes == len(exchange.frames[0].raw)
@@ -30,7 +24,7 @@ def test_times_and_sizes(script: "Script") -> None:
 
 def test_a_card_has_no_method_and_is_no_reply(script: "Script") -> None:
     script.request(Purpose.CARD, "", None).respond().frame(b"{}").end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert exchange.rpc_method is None
     assert list(exchange.findings) == []
 
@@ -39,7 +33,7 @@ def test_a_card_has_no_method_and_is_no_reply(script: "Script") -> None:
 def test_findings_are_gathered(script: "Script") -> None:
     script.send("x", stream=True).respond(media_type="text/plain")
     script.frame(b"data: <html>\n", Channel.SSE).end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert [one.message for one in exchange.findings] == [
         "content type 'text/plain', expected text/event-stream or application/json",
         "the stream ended inside an event",
@@ -50,7 +44,7 @@ def test_findings_are_gathered(script: "Script") -> None:
 
 def test_an_empty_stream_is_found(script: "Script") -> None:
     script.send("x", stream=True).respond(media_type="text/event-stream").end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert [one.message for one in exchange.findings] == ["the stream held no event"]
 
 
@@ -58,24 +52,24 @@ def test_an_error_ends_a_stream(script: "Script") -> None:
     script.send("x", stream=True).respond(media_type="text/event-stream")
     error = b'{"jsonrpc":"2.0","id":"r","error":{"code":-32001,"message":"m"}}'
     script.frame(b"data: " + error + b"\n\n", Channel.SSE).end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert list(exchange.findings) == []
 
 
 def test_equal_logs_have_equal_exchanges(script: "Script") -> None:
-    assert hash(fold(script)) == hash(EMPTY)
+    assert hash(script.views.exchanges) == hash(EMPTY)
     script.send("x").reply(script.task())
-    first = fold(script)
-    assert fold(script) == first
+    first = script.views.exchanges
+    assert script.views.exchanges == first
     script.send("y")
-    assert fold(script) != first
+    assert script.views.exchanges != first
     assert first != [*first]
     assert first[:1] == (first[0],)
 
 
 def test_exchanges_are_found_by_number(script: "Script") -> None:
     script.send("x").send("y")
-    view = fold(script)
+    view = script.views.exchanges
     second = find(view, 2)
     assert second is not None
     assert second.id == 2
@@ -84,13 +78,13 @@ def test_exchanges_are_found_by_number(script: "Script") -> None:
 
 def test_no_wire_but_the_status_is_checked_of_an_http_error(script: "Script") -> None:
     script.send("x", stream=True).respond(401, "text/html").end()
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert list(exchange.findings) == []
 
 
 def test_a_frame_that_cannot_be_read_hides_no_reply(script: "Script") -> None:
     script.send("x", stream=True).event(script.update("working"))
     script.frame(b": ping\n\n", Channel.SSE).frame(b"data: {\n\n", Channel.SSE)
-    [exchange] = fold(script)
+    [exchange] = script.views.exchanges
     assert exchange.last_reply is not None
     assert exchange.last_reply.problem == ""

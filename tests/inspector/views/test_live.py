@@ -7,7 +7,7 @@ import pytest
 from inspector.core.entries import Purpose
 from inspector.core.live_replay import CONTEXT_PREFIX
 from inspector.net.events import FailureKind
-from inspector.views import log_views, reading
+from inspector.views import reading
 from inspector.views.live import LiveView, compare_last
 from inspector.views.outcomes import Change
 
@@ -17,15 +17,8 @@ if TYPE_CHECKING:
 FIRST, SECOND = f"{CONTEXT_PREFIX}1", f"{CONTEXT_PREFIX}2"
 
 
-def fold(script: "Script") -> log_views.Views:
-    views = log_views.EMPTY
-    for entry in script.entries:
-        views = log_views.step(views, entry)
-    return views
-
-
 def live(script: "Script") -> LiveView:
-    return fold(script).live
+    return script.views.live
 
 
 def say(script: "Script", text: str, context: str, **task: Any) -> None:
@@ -138,12 +131,12 @@ def test_answer_that_fails_is_told(script: "Script", body: bytes, told: str) -> 
 @pytest.mark.req("LIVE-1")
 def test_replay_is_no_part_of_the_conversation(script: "Script") -> None:
     say(script, "hi", "c", answer="A")
-    before = fold(script)
+    before = script.views
     say(script, "hi", FIRST, answer="B")
     script.request(Purpose.CANCEL, "tasks/cancel", {"id": "t"})
     request = script.entries.pop()
     assert request.exchange
-    after = fold(script)
+    after = script.views
     assert (after.chat.said, after.timeline.rows) == (before.chat.said, before.timeline.rows)
     assert after.data.turns == before.data.turns
     assert len(after.exchanges) == len(before.exchanges) + 1
