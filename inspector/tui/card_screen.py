@@ -76,7 +76,7 @@ class CardScreen(Screen["str | None"]):
     `last` gives the card seen before this session; `started` is the log's zero.
     """
 
-    CSS_PATH = "card_screen.tcss"
+    CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,c,f3,q", "dismiss(None)", "Back", show=False),
         Binding("r,f,f5", "fetch", "Fetch again", show=False),

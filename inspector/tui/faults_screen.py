@@ -34,7 +34,7 @@ _KIND_WIDTH = 22
 class FaultsScreen(Screen[None]):
     """Shows `mock`; what is armed and disarmed goes through `client`."""
 
-    CSS_PATH = "faults_screen.tcss"
+    CSS_PATH = "list_screens.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f,f7,q", "dismiss", "Back", show=False),

@@ -64,7 +64,7 @@ class PushScreen(Screen[Place | None]):
     `registers` says whether following turns register the receiver, `set_registers` changes it.
     """
 
-    CSS_PATH = "push_screen.tcss"
+    CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,P,q", "dismiss(None)", "Back", show=False),
         Binding("o", "switch", "Open or close", show=False),

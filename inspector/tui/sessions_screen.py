@@ -86,7 +86,7 @@ def read_row(path: Path) -> SessionRow:
 class SessionsScreen(Screen[Path | None]):
     """Dismisses with the session to reopen. `current` is the one that is open now."""
 
-    CSS_PATH = "sessions_screen.tcss"
+    CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
         Binding("S,f9,q", "dismiss(None)", "Back", show=False),
@@ -289,7 +289,7 @@ def write_export(session: Path, file: Path) -> Path:
 
 
 class ComparedScreen(Screen[None]):
-    CSS_PATH = "sessions_screen.tcss"
+    CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,c,q", "dismiss", "Back", show=False),
         Binding("ctrl+q", "app.quit", "Quit", show=False),

@@ -494,11 +494,11 @@ class Composer(VerticalGroup):
     async def action_snippets(self) -> None:
         """Take up a turn or slots kept for this target, or keep what is written."""
         from inspector.core.saved.targets import targets_file
-        from inspector.tui.composing.snippets import Kept, SnippetsScreen
+        from inspector.tui.composing.snippets import Snippet, SnippetsScreen
 
         await self.settle()
 
-        async def take(chosen: Kept | None) -> None:
+        async def take(chosen: Snippet | None) -> None:
             if chosen is None:
                 return
             if chosen.is_new:

@@ -32,7 +32,7 @@ Slots = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Snippet:
     """A turn, or a set of slots alone, under its name. `is_new`: it would be kept so."""
 
     name: str
@@ -59,15 +59,15 @@ class Kept:
         return "  ·  ".join(word for word in carried if word)
 
 
-def kept_for(targets: Targets, target: str) -> list[Kept]:
+def snippets_for(targets: Targets, target: str) -> list[Snippet]:
     """Return what is kept for `target`, turns first, each in the order of their names."""
     turns = sorted(targets.snippets(target).items())
     sets = sorted(targets.slot_sets(target).items())
-    found = [Kept(name, turn=decode_turn(turn)) for name, turn in turns]
-    return found + [Kept(name, slots=slots) for name, slots in sets]
+    found = [Snippet(name, turn=decode_turn(turn)) for name, turn in turns]
+    return found + [Snippet(name, slots=slots) for name, slots in sets]
 
 
-def matching(kept: list[Kept], typed: str, written: Turn) -> list[Kept]:
+def matching(kept: list[Snippet], typed: str, written: Turn) -> list[Snippet]:
     """Return those with each word of `typed` in name or summary, then what `typed` could name."""
     words = typed.lower().split()
     found = [
@@ -76,9 +76,9 @@ def matching(kept: list[Kept], typed: str, written: Turn) -> list[Kept]:
     name = typed.strip()
     if not name:
         return found
-    new = [Kept(name, turn=written, is_new=True)] if is_written(written) else []
+    new = [Snippet(name, turn=written, is_new=True)] if is_written(written) else []
     if written.slots:
-        new.append(Kept(name, slots=written.slots, is_new=True))
+        new.append(Snippet(name, slots=written.slots, is_new=True))
     return found + new
 
 
@@ -86,14 +86,14 @@ def is_written(turn: Turn) -> bool:
     return bool(turn.text or turn.slots or turn.parts or turn.raw)
 
 
-def keep(targets: Targets, target: str, one: Kept) -> Targets:
+def keep(targets: Targets, target: str, one: Snippet) -> Targets:
     """Return `targets` with `one` kept for `target`."""
     if one.turn is None:
         return targets.with_slot_set(target, one.name, one.slots or {})
     return targets.with_snippet(target, one.name, encode_turn(one.turn))
 
 
-def forget(targets: Targets, target: str, one: Kept) -> Targets:
+def forget(targets: Targets, target: str, one: Snippet) -> Targets:
     if one.turn is None:
         return targets.with_slot_set(target, one.name, None)
     return targets.with_snippet(target, one.name, None)
@@ -107,7 +107,7 @@ _NAME_WIDTH = 20
 _NOTHING = "Nothing kept yet: write a turn, then a name for it here."
 
 
-class SnippetsScreen(ModalScreen[Kept | None]):
+class SnippetsScreen(ModalScreen[Snippet | None]):
     """Dismisses with what was chosen, or kept. The file is read anew before each change of it."""
 
     CSS_PATH = "snippets.tcss"
@@ -124,7 +124,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
         self._target = target
         self._written = written
         self._targets = Targets()
-        self._shown: list[Kept] = []
+        self._shown: list[Snippet] = []
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -172,7 +172,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
         if not one.is_new or self._change(lambda targets: keep(targets, self._target, one)):
             self.dismiss(one)
 
-    def _chosen(self) -> Kept | None:
+    def _chosen(self) -> Snippet | None:
         at = self.query_one(OptionList).highlighted
         return None if at is None else self._shown[at]
 
@@ -188,7 +188,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
     def _fill(self) -> None:
         options = self.query_one(OptionList)
         typed = self.query_one(Input).value
-        self._shown = matching(kept_for(self._targets, self._target), typed, self._written)
+        self._shown = matching(snippets_for(self._targets, self._target), typed, self._written)
         options.clear_options()
         options.add_options([Option(_line(one)) for one in self._shown])
         options.highlighted = 0 if self._shown else None
@@ -199,7 +199,7 @@ class SnippetsScreen(ModalScreen[Kept | None]):
         self.query_one("#snippets-note", Static).update(Content.styled(text, styles.DIM))
 
 
-def _line(one: Kept) -> Content:
+def _line(one: Snippet) -> Content:
     what = "turn" if one.turn is not None else "slots"
     if one.is_new:
         return Content.assemble(
