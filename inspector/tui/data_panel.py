@@ -74,7 +74,7 @@ class DataPanel(BlockList):
         self.count: tuple[int, int] | None = None
 
     def show_view(self, view: LogView) -> None:
-        """Show the selected turn; from its beginning where it is another, or explained anew."""
+        """Show the selected turn; from its start if it or its explanation changed."""
         before, self._view = explanation(self._exchange, self._view.mock), view
         is_explained = self._explains and explanation(self._exchange, view.mock) != before
         shown, self._turn = self._turn, view.turn

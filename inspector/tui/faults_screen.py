@@ -135,7 +135,7 @@ class FaultsScreen(Screen[None]):
         self.query_one("#fault-note", Static).update(Content.styled(safe_line(text), styles.BAD))
 
     def _fill(self) -> None:
-        """Draw the rows anew; the cursor stays on its row."""
+        """Draw the rows again; the cursor stays on its row."""
         rows = self.query_one(BlockList)
         before = rows.current.name if rows.current is not None else ""
         blocks = fault_blocks(self._mock)

@@ -212,7 +212,7 @@ class TaskBlocks:
         )
 
     def take(self, rows: Series[TaskRow]) -> bool:
-        """Hold `rows`, and say whether they are others; costs what has changed."""
+        """Hold `rows`, and return whether that is a change; costs what has changed."""
         changed = [*rows.changes(self._rows)]
         is_other = bool(changed) or len(rows) != len(self._rows)
         self._rows = rows
@@ -268,7 +268,7 @@ class TaskBlocks:
         return [lay_out(line, self._width, wraps=False)[0] for line in self[index].lines]
 
     def touch(self, exchange: int) -> bool:
-        """Lay out and draw the task that an exchange began anew; say whether it is here."""
+        """Lay out and draw again the task that an exchange began; return whether it is here."""
         place = self._places.get(exchange)
         if place is None or place >= len(self._tasks):
             return False

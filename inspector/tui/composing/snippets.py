@@ -108,7 +108,7 @@ _NOTHING = "Nothing kept yet: write a turn, then a name for it here."
 
 
 class SnippetsScreen(ModalScreen[Snippet | None]):
-    """Dismisses with what was chosen, or kept. The file is read anew before each change of it."""
+    """Dismisses with what was chosen, or kept. The file is read again before each change."""
 
     CSS_PATH = "snippets.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -258,7 +258,7 @@ class ItemBlocks(Generic[T]):
         return self._blocks.block((index, 0), self._item(index), self._draw)
 
     def take(self, items: Sequence[T], tail: Sequence[T] = ()) -> bool:
-        """Hold `items`, and `tail` below; say whether they are others. Costs what has changed."""
+        """Hold `items`, and `tail` below; return whether that is a change; costs what changed."""
         changed = [*_changes(self._items, items)]
         is_same_length = len(items) == len(self._items)
         if is_same_length and not changed and _is_same(self._tail, tail):
@@ -276,7 +276,7 @@ class ItemBlocks(Generic[T]):
         return True
 
     def clear(self) -> bool:
-        """Draw everything anew; that is always other."""
+        """Draw everything again; this always counts as a change."""
         self._blocks.clear()
         self._forget()
         return True
@@ -446,7 +446,7 @@ class BlockList(ScrollView, can_focus=True):
         self.refill(lambda: self._own.take(blocks), from_start=True)
 
     def refill(self, change: Callable[[], bool], *, from_start: bool = False) -> None:
-        """Draw what the source holds after `change`, which says whether that is other."""
+        """Draw what the source holds after `change`, which reports whether anything changed."""
         follows = self.follows and self.is_at_end and self._is_scrolled_to_end()
         block, above = self._first_in_sight()
         if not change():
