@@ -24,6 +24,7 @@ SET_UP_BY_THE_TEST_ITSELF = {"scripts/test"}
 NEEDED = {"a2a-mock replicas": "haproxy", "--format (svg|dot)": "dot"}
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 NAMED_MODULE = re.compile(r"`([\w/]+\.py)`")
+DRAWN_MODULE = re.compile(r"^(?:HTTP bytes)? +([a-z_]+\.[a-z_]+) ", re.MULTILINE)
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -143,3 +144,13 @@ def test_modules_that_the_architecture_names_exist() -> None:
     places = [ROOT, ROOT / "inspector", ROOT / "mock_server"]
     assert len(named) > 40
     assert [name for name in sorted(named) if not any((at / name).exists() for at in places)] == []
+
+
+def test_modules_that_the_architecture_draws_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    drawn = {match[1].replace(".", "/") for match in DRAWN_MODULE.finditer(page)}
+    places = [ROOT / "inspector", ROOT / "mock_server"]
+    assert len(drawn) > 10
+    assert [
+        name for name in sorted(drawn) if not any((at / f"{name}.py").exists() for at in places)
+    ] == []
