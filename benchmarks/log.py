@@ -327,8 +327,13 @@ async def screened(log: Sized, rounds: int) -> Screened:
 
 
 async def _page(pilot: Pilot[int], screen: Workspace, name: str) -> float:
+    shown = screen.query_one(f"#{name}", BlockList)
+    if shown.cursor == 0:
+        # a short list is at its top after a few pages, where there is nothing to draw
+        shown.action_move_to_end()
+        await pilot.pause()
     start = time.process_time()
-    screen.query_one(f"#{name}", BlockList).action_page(-1)
+    shown.action_page(-1)
     await pilot.pause()
     return time.process_time() - start
 
