@@ -19,9 +19,8 @@ from textual.widgets import Static
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
-from inspector.tui.drawing.styles import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
-from inspector.tui.layout import SplitLayout
-from inspector.tui.messages import Notice, SessionGiven, TargetGiven
+from inspector.tui.drawing.themes import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
+from inspector.tui.messages import LayoutChanged, Notice, SessionGiven, TargetGiven
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -185,8 +184,8 @@ class InspectorApp(App[int]):
         filters = super().get_line_filters()
         return [*filters, self.letters] if self.letters.enabled else filters
 
-    @on(SplitLayout.Changed)
-    def take_layout(self, event: SplitLayout.Changed) -> None:
+    @on(LayoutChanged)
+    def take_layout(self, event: LayoutChanged) -> None:
         self._remember(replace(self.look, layout=event.layout))
 
     def action_symbols(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.tui.drawing.styles import THEMES
+from inspector.tui.drawing.themes import THEMES
 from inspector.tui.layout import Layout, parse_layout
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from inspector.tui.config import FILE, SYMBOLS
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.drawing.styles import THEMES
+from inspector.tui.drawing.themes import THEMES
 from inspector.tui.keys import GROUPS, KEYS, Key, Keymap, action_of, shown
 
 _KEY_WIDTH = 12

@@ -1,20 +1,8 @@
-"""The panels, and how they share the screen: columns above one at the bottom, or tabs."""
+"""The panels, and how they share the screen: columns above one at the bottom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
-
-from textual import events
-from textual.app import ComposeResult
-from textual.containers import Container
-from textual.content import Content
-from textual.geometry import Region
-from textual.message import Message
-from textual.reactive import reactive
-from textual.widget import Widget
-
-from inspector.tui.drawing import styles
 
 if TYPE_CHECKING:
     from inspector.wire.json_values import Json
@@ -46,7 +34,6 @@ COLUMNS = tuple(panel.id for panel in PANELS if not panel.is_bottom)
 STEP = 10
 LEAST, MOST = 10, 80
 EVEN = 33
-_PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,132 +92,3 @@ def parse_layout(written: "Json") -> Layout:
 
 def _bounded(share: int) -> int:
     return min(max(share, LEAST), MOST)
-
-
-@dataclass(frozen=True, slots=True)
-class Drag:
-    """What is moved: the border after `column`, or where that is None the one above the bottom."""
-
-    column: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Regions:
-    """Where the panels are that are on the screen."""
-
-    columns: Mapping[str, Region]
-    bottom: Region | None
-
-    def drag_at(self, x: int, y: int) -> Drag | None:
-        """Return what a mouse button pressed there moves."""
-        if self.bottom is not None and y == self.bottom.y and self.bottom.contains(x, y):
-            return Drag(None)
-        for (name, region), (_, after) in pairwise(self.columns.items()):
-            if x in (region.right - 1, after.x) and region.y <= y < region.bottom:
-                return Drag(name)
-        return None
-
-    def dragged(self, layout: Layout, drag: Drag, x: int, y: int) -> Layout:
-        """Return `layout` with the border at `x` or `y`."""
-        area = Region.from_union(list(self.columns.values()))
-        if drag.column is None:
-            bottom = area.bottom if self.bottom is None else self.bottom.bottom
-            return layout.with_wire(round(_PERCENT * (bottom - y) / (bottom - area.y)))
-        names = list(self.columns)
-        after = names[names.index(drag.column) + 1]
-        cells = {name: region.width for name, region in self.columns.items()}
-        cells[drag.column] = x - self.columns[drag.column].x
-        cells[after] = self.columns[after].right - x
-        return layout.with_widths({n: round(_PERCENT * c / area.width) for n, c in cells.items()})
-
-
-class SplitLayout(Container):
-    """Columns side by side above a panel at the bottom, with borders that a mouse can move."""
-
-    @dataclass
-    class Changed(Message):
-        """The panels share the screen otherwise now."""
-
-        layout: Layout
-
-    def __init__(self, columns: Sequence[Widget], bottom: Widget, layout: Layout) -> None:
-        super().__init__()
-        for panel in (*columns, bottom):
-            panel.add_class("panel")
-        bottom.add_class("bottom")
-        self._columns = {column.id or "": column for column in columns}
-        self._bottom = bottom
-        self.layout_shown = layout
-        self._drag: Drag | None = None
-
-    def compose(self) -> ComposeResult:
-        with Container(id="columns"):
-            yield from self._columns.values()
-        yield self._bottom
-
-    def on_mount(self) -> None:
-        self._apply(self.layout_shown)
-
-    def lay_out(self, layout: Layout) -> None:
-        """Share the screen as `layout` says, and have it remembered."""
-        self._apply(layout)
-        self.post_message(self.Changed(layout))
-
-    def _apply(self, layout: Layout) -> None:
-        self.layout_shown = layout
-        for name, column in self._columns.items():
-            column.styles.width = f"{layout.widths[name]}fr"
-            column.set_class(name in layout.hidden, "-hidden")
-        self.query_one("#columns").styles.height = f"{_PERCENT - layout.wire}fr"
-        self._bottom.styles.height = f"{layout.wire}fr"
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        self._drag = self._regions().drag_at(int(event.screen_x), int(event.screen_y))
-        if self._drag is not None:
-            event.stop()
-            self.capture_mouse()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._drag is not None:
-            x, y = int(event.screen_x), int(event.screen_y)
-            self._apply(self._regions().dragged(self.layout_shown, self._drag, x, y))
-
-    def on_mouse_up(self) -> None:
-        if self._drag is not None:
-            self._drag = None
-            self.release_mouse()
-            self.lay_out(self.layout_shown)
-
-    def _regions(self) -> Regions:
-        """Return where the panels are; zoomed, there is nothing to move."""
-        columns = {name: one.region for name, one in self._columns.items() if one.region}
-        return Regions(columns, self._bottom.region or None)
-
-
-class TabBar(Widget):
-    """Titles by name, each with its key's action: one is active, a number says what it holds."""
-
-    active: reactive[str] = reactive("")
-    counts: reactive[tuple[tuple[str, int], ...]] = reactive(())
-
-    def __init__(
-        self, tabs: Mapping[str, tuple[str, str]], *, sign: str = "", note: str = ""
-    ) -> None:
-        super().__init__()
-        self.auto_links = False
-        self._tabs = tabs
-        self._sign = sign
-        self._note = Content.styled(note, styles.DIM)
-
-    def count(self, name: str, count: int) -> None:
-        self.counts = tuple({**dict(self.counts), name: count}.items())
-
-    def render(self) -> Content:
-        bar, counts = Content(""), dict(self.counts)
-        for name, (title, action) in self._tabs.items():
-            style = f"{styles.KEY} bold reverse" if name == self.active else styles.DIM
-            badge = f" {self._sign}{counts[name]}" if counts.get(name) else ""
-            tab = Content.styled(f" {title}{badge} ", style)
-            bar += styles.clickable(tab, f"screen.do('{action}')") + " "
-        gap = self.content_size.width - bar.cell_length - self._note.cell_length
-        return bar + " " * gap + self._note if self._note and gap > 0 else bar

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.core.commands import Turn
+    from inspector.tui.layout import Layout
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,6 +43,13 @@ class PanelWanted(Message):
     """The panel of this name has something new to show, and is not seen."""
 
     name: str
+
+
+@dataclass
+class LayoutChanged(Message):
+    """The panels share the screen in another way."""
+
+    layout: "Layout"
 
 
 @dataclass

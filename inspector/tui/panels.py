@@ -2,23 +2,36 @@
 
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from pathlib import PurePath
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.reactive import var
+from textual.content import Content
+from textual.geometry import Region
+from textual.reactive import reactive, var
 from textual.widget import Widget
 
 from inspector.errors import UsageError
 from inspector.tui.ask_line import FilterLine, SaveLine
+from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import BlockList
 from inspector.tui.drawing.safe_text import safe_line
-from inspector.tui.layout import PANEL_BY_ID, Layout, SplitLayout, TabBar
+from inspector.tui.layout import PANEL_BY_ID, Layout
 from inspector.tui.log_view import LogView
-from inspector.tui.messages import NewsCame, Notice, PanelWanted, Picked, Place, app_of
+from inspector.tui.messages import (
+    LayoutChanged,
+    NewsCame,
+    Notice,
+    PanelWanted,
+    Picked,
+    Place,
+    app_of,
+)
 from inspector.tui.panel import OwnFilter, Panel
 from inspector.views.filters import BadFilter, parse_filter
 from inspector.views.log_views import Views
@@ -26,6 +39,7 @@ from inspector.views.log_views import Views
 NOTHING = "nothing is selected"
 NOTHING_SENT = "nothing was sent yet"
 _MOST_CHARACTERS = 100
+_PERCENT = 100
 
 
 class Panels(Container):
@@ -353,3 +367,126 @@ def _next(places: Sequence[Place], here: Place | None, by: int) -> int:
         return 0 if by > 0 else len(places) - 1
     index = bisect_right(seqs, here.seq) if by > 0 else bisect_left(seqs, here.seq) - 1
     return index % len(places)
+
+
+@dataclass(frozen=True, slots=True)
+class Drag:
+    """What is moved: the border after `column`, or where that is None the one above the bottom."""
+
+    column: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Where the panels are that are on the screen."""
+
+    columns: Mapping[str, Region]
+    bottom: Region | None
+
+    def drag_at(self, x: int, y: int) -> Drag | None:
+        """Return what a mouse button pressed there moves."""
+        if self.bottom is not None and y == self.bottom.y and self.bottom.contains(x, y):
+            return Drag(None)
+        for (name, region), (_, after) in pairwise(self.columns.items()):
+            if x in (region.right - 1, after.x) and region.y <= y < region.bottom:
+                return Drag(name)
+        return None
+
+    def dragged(self, layout: Layout, drag: Drag, x: int, y: int) -> Layout:
+        """Return `layout` with the border at `x` or `y`."""
+        area = Region.from_union(list(self.columns.values()))
+        if drag.column is None:
+            bottom = area.bottom if self.bottom is None else self.bottom.bottom
+            return layout.with_wire(round(_PERCENT * (bottom - y) / (bottom - area.y)))
+        names = list(self.columns)
+        after = names[names.index(drag.column) + 1]
+        cells = {name: region.width for name, region in self.columns.items()}
+        cells[drag.column] = x - self.columns[drag.column].x
+        cells[after] = self.columns[after].right - x
+        return layout.with_widths({n: round(_PERCENT * c / area.width) for n, c in cells.items()})
+
+
+class SplitLayout(Container):
+    """Columns side by side above a panel at the bottom, with borders that a mouse can move."""
+
+    def __init__(self, columns: Sequence[Widget], bottom: Widget, layout: Layout) -> None:
+        super().__init__()
+        for panel in (*columns, bottom):
+            panel.add_class("panel")
+        bottom.add_class("bottom")
+        self._columns = {column.id or "": column for column in columns}
+        self._bottom = bottom
+        self.layout_shown = layout
+        self._drag: Drag | None = None
+
+    def compose(self) -> ComposeResult:
+        with Container(id="columns"):
+            yield from self._columns.values()
+        yield self._bottom
+
+    def on_mount(self) -> None:
+        self._apply(self.layout_shown)
+
+    def lay_out(self, layout: Layout) -> None:
+        """Share the screen as `layout` says, and have it remembered."""
+        self._apply(layout)
+        self.post_message(LayoutChanged(layout))
+
+    def _apply(self, layout: Layout) -> None:
+        self.layout_shown = layout
+        for name, column in self._columns.items():
+            column.styles.width = f"{layout.widths[name]}fr"
+            column.set_class(name in layout.hidden, "-hidden")
+        self.query_one("#columns").styles.height = f"{_PERCENT - layout.wire}fr"
+        self._bottom.styles.height = f"{layout.wire}fr"
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._drag = self._regions().drag_at(int(event.screen_x), int(event.screen_y))
+        if self._drag is not None:
+            event.stop()
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._drag is not None:
+            x, y = int(event.screen_x), int(event.screen_y)
+            self._apply(self._regions().dragged(self.layout_shown, self._drag, x, y))
+
+    def on_mouse_up(self) -> None:
+        if self._drag is not None:
+            self._drag = None
+            self.release_mouse()
+            self.lay_out(self.layout_shown)
+
+    def _regions(self) -> Regions:
+        """Return where the panels are; zoomed, there is nothing to move."""
+        columns = {name: one.region for name, one in self._columns.items() if one.region}
+        return Regions(columns, self._bottom.region or None)
+
+
+class TabBar(Widget):
+    """Titles by name, each with its key's action: one is active, a number says what it holds."""
+
+    active: reactive[str] = reactive("")
+    counts: reactive[tuple[tuple[str, int], ...]] = reactive(())
+
+    def __init__(
+        self, tabs: Mapping[str, tuple[str, str]], *, sign: str = "", note: str = ""
+    ) -> None:
+        super().__init__()
+        self.auto_links = False
+        self._tabs = tabs
+        self._sign = sign
+        self._note = Content.styled(note, styles.DIM)
+
+    def count(self, name: str, count: int) -> None:
+        self.counts = tuple({**dict(self.counts), name: count}.items())
+
+    def render(self) -> Content:
+        bar, counts = Content(""), dict(self.counts)
+        for name, (title, action) in self._tabs.items():
+            style = f"{styles.KEY} bold reverse" if name == self.active else styles.DIM
+            badge = f" {self._sign}{counts[name]}" if counts.get(name) else ""
+            tab = Content.styled(f" {title}{badge} ", style)
+            bar += styles.clickable(tab, f"screen.do('{action}')") + " "
+        gap = self.content_size.width - bar.cell_length - self._note.cell_length
+        return bar + " " * gap + self._note if self._note and gap > 0 else bar

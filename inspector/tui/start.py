@@ -13,7 +13,6 @@ from textual.screen import Screen
 from textual.widgets import Button, Input, Static
 
 from inspector.errors import InspectorError
-from inspector.tui.ask_line import LineInput
 from inspector.tui.messages import TargetGiven
 
 if TYPE_CHECKING:
@@ -55,17 +54,19 @@ class StartScreen(Screen[None]):
                 "d  Demo: a bank's sub agent, here on this machine", id="demo", compact=True
             )
             yield Static("u  URL of an agent, of its card, or a card file", markup=False)
-            yield LineInput(
+            yield Input(
                 self._target, placeholder="http://localhost:5005", id="target", compact=True
             )
             yield Static("p  Project folder of a Rasa assistant with sub agents", markup=False)
-            yield LineInput(placeholder=".", id="project", compact=True)
+            yield Input(placeholder=".", id="project", compact=True)
             yield VerticalGroup(id="known")
             yield Static(self._problem, id="problem", markup=False)
             keys = "Enter chooses   Tab moves   " + ("Esc back" if self.is_beside else "q quits")
             yield Static(keys, id="keys", markup=False)
 
     def on_mount(self) -> None:
+        for line in self.query(Input):
+            line.cursor_blink = False
         if self._problem:
             self.query_one("#target").focus()
         # what is known is read once the choices stand on the terminal

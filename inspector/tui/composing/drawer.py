@@ -20,7 +20,7 @@ from inspector.tui.composing.pairs_table import PairsTable, SlotsTable
 from inspector.tui.composing.parts_table import PartsTable
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import abridged, safe_line, value_text
-from inspector.tui.layout import TabBar
+from inspector.tui.panels import TabBar
 from inspector.wire.dialect import Ask, texts
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json

@@ -20,7 +20,7 @@ from inspector.tui.drawing.block_list import (
     Line,
     lay_out,
 )
-from inspector.tui.drawing.styles import DARK
+from inspector.tui.drawing.themes import DARK
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.views.chat import Chat, ChatMessage

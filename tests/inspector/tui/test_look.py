@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from inspector.tui.config import LOOK_FILE, Look, read_look, write_look
-from inspector.tui.drawing.styles import is_ascii_terminal, to_ascii
+from inspector.tui.drawing.themes import is_ascii_terminal, to_ascii
 from inspector.tui.layout import LEAST, MOST, Layout, parse_layout
 from inspector.wire.json_values import Json
 

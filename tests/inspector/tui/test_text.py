@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from inspector.tui.data_panel import file_title
 from inspector.tui.drawing.json_lines import DEEPEST, MOST_BYTES, WIDEST, body_lines, tree
 from inspector.tui.drawing.safe_text import MOST_CHARACTERS, duration, safe, safe_line, size
-from inspector.tui.drawing.styles import STATE_SIGNS, state_name, state_sign, to_ascii
+from inspector.tui.drawing.styles import STATE_SIGNS, state_name, state_sign
+from inspector.tui.drawing.themes import to_ascii
 from inspector.wire.dialect import File
 from inspector.wire.json_values import Json
 
