@@ -29,6 +29,7 @@ from textual.widgets import Input
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.drawing.block_list import BlockList
+from inspector.tui.workspace import Workspace
 from inspector.wire.json_values import Json
 
 PATIENCE_SECONDS = 60.0
@@ -204,21 +205,30 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.pilot.wait_for_idle", settle)
 
 
-Until: TypeAlias = Callable[[Pilot[int], Callable[[], object]], Awaitable[None]]
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Lets the app run until a condition holds."""
 
-
-@pytest.fixture
-def until() -> Until:
-    """Return a coroutine function that lets the app run until a condition holds."""
-
-    async def wait(pilot: Pilot[int], holds: Callable[[], object]) -> None:
+    async def __call__(self, pilot: Pilot[int], holds: Callable[[], object]) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not holds():
                 # time for sockets, threads and other processes
                 await asyncio.sleep(POLL_SECONDS)
                 await settle()
 
-    return wait
+    async def connected(self, pilot: Pilot[int]) -> None:
+        """Wait until the app shows the agent's card."""
+
+        def has_card() -> bool:
+            screen = pilot.app.screen
+            return isinstance(screen, Workspace) and bool(screen.view.card)
+
+        await self(pilot, has_card)
+
+
+@pytest.fixture
+def until() -> Until:
+    return Until()
 
 
 Drawn: TypeAlias = Callable[[Pilot[int]], dict[str, str]]

@@ -92,11 +92,6 @@ def options(pilot: Pilot[int]) -> str:
     return str(pilot.app.screen.query_one("#options", Static).content)
 
 
-async def connect(pilot: Pilot[int], until: "Until") -> None:
-    await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
-    await until(pilot, lambda: workspace(pilot).view.card)
-
-
 async def write(pilot: Pilot[int], text: str) -> None:
     """Paste `text`, which takes the app one step and not one for each letter."""
     pilot.app.post_message(Paste(text))
@@ -131,7 +126,7 @@ async def fill(pilot: Pilot[int], field: str, text: str) -> None:
 @pytest.mark.req("COMP-2", "COMP-3")
 async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+o")
         await fill(pilot, "#context-id", "c-9")
         await fill(pilot, "#message-id", "m-9")
@@ -166,7 +161,7 @@ async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: "
 @pytest.mark.req("TUI-1")
 async def test_arrows_walk_the_drawer(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+o", "down", "down", "right", "enter", "down", "enter")
         await until(pilot, lambda: "wait for answer + poll" in options(pilot))
         await pilot.press("up", "left", "enter")
@@ -184,7 +179,7 @@ async def test_metadata_and_headers_go_out_and_secrets_stay_out_of_the_log(
 ) -> None:
     monkeypatch.setenv("TENANT_KEY", secret("tenant-key-4711"))
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("escape", "m")
         await write(pilot, "user")
         await pilot.press("tab")
@@ -213,7 +208,7 @@ async def test_header_of_an_unset_variable_is_told_and_the_turn_kept(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("escape", "H")
         await write(pilot, "X-A")
         await pilot.press("tab")
@@ -231,7 +226,7 @@ async def test_file_is_attached_by_its_path_shown_with_its_size_and_removable(
 ) -> None:
     tmp_path.joinpath("receipt.txt").write_bytes(b"x" * 2000)
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+f")
         await write(pilot, f"{tmp_path}/rec")
         field = pilot.app.screen.query_one("#attach", Input)
@@ -256,7 +251,7 @@ async def test_what_cannot_be_attached_is_told_in_place(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+f")
         await write(pilot, "/no/such/file")
         await pilot.press("enter")
@@ -269,7 +264,7 @@ async def test_winner_and_the_text_left_are_shown_before_sending(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         composer(pilot).prompt.write('pay\nSLOTS: {"amount": 1}')
         await pilot.press("ctrl+s")
         await write(pilot, "amount")
@@ -289,7 +284,7 @@ async def test_type_known_from_the_agent_is_kept_and_a_wrong_value_marked(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+s")
         await write(pilot, "code")
         await pilot.press("tab")
@@ -310,7 +305,7 @@ async def test_project_types_the_slots_and_offers_their_values(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url, project=BANK).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+s")
         await write(pilot, "account")
         await pilot.press("tab")
@@ -329,7 +324,7 @@ async def test_raw_body_goes_out_byte_for_byte_even_when_it_is_no_json(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await write(pilot, "hi")
         await pilot.press("f6", "x")
         await until(pilot, lambda: "✗ not JSON" in options(pilot))
@@ -347,7 +342,7 @@ async def test_raw_body_goes_out_byte_for_byte_even_when_it_is_no_json(
 @pytest.mark.req("COMP-1")
 async def test_raw_body_is_taken_back_into_the_fields(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await write(pilot, "hi")
         await pilot.press("f6")
         body = composer(pilot).raw.body.replace(b'"hi"', b'"ho"')
@@ -363,7 +358,7 @@ async def test_raw_body_that_no_field_can_hold_is_dropped_when_asked_twice(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("f6", "x", "f6")
         await until(pilot, lambda: "again drops it" in pilot.app.screen.query_one(KeyBar).notice)
         assert composer(pilot).is_raw
@@ -376,7 +371,7 @@ async def test_selected_turn_is_edited_with_all_it_carried(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         turn = Turn(
             "first",
             slots={"amount": 50},
@@ -407,13 +402,13 @@ async def test_turns_of_a_reopened_session_are_edited_and_recalled(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await composer(pilot).write(Turn("first", slots={"amount": 50}))
         await pilot.press("enter")
         await until(pilot, lambda: len(workspace(pilot).view.chat) == 2)
     path = find_session(sessions_folder(), "last")
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("up")
         await until(pilot, lambda: "slots 1" in options(pilot))
         assert composer(pilot).prompt.text == "first"
@@ -426,7 +421,7 @@ async def test_turns_of_a_reopened_session_are_edited_and_recalled(
 @pytest.mark.req("COMP-2", "COMP-3", "TURN-5")
 async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await send(pilot, until, "send 50 to Joe")
         await pilot.press("escape", "d")
         await until(pilot, lambda: len(workspace(pilot).view.tasks) == 2)
@@ -439,7 +434,7 @@ async def test_same_message_again_is_replayed_by_the_bank(bank: str, until: "Unt
 @pytest.mark.req("COMP-2", "TURN-5")
 async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await send(pilot, until, "what does it cost")
         await pilot.press("escape", "D")
 
@@ -453,7 +448,7 @@ async def test_same_message_twice_at_once_meets_a_conflict(bank: str, until: "Un
 @pytest.mark.req("COMP-3")
 async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await send(pilot, until, "send 50 to Joe")
         await pilot.press("escape", "T")
         await until(pilot, lambda: methods(pilot)[-1] == "tasks/get")
@@ -468,7 +463,7 @@ async def test_task_is_asked_for_and_resubscribed_to(bank: str, until: "Until") 
 @pytest.mark.req("COMP-3")
 async def test_chosen_ways_follow_the_task(bank: str, until: "Until") -> None:
     async with InspectorApp(bank).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+o")
         await choose(pilot, "#which-follow", "no-blocking")
         await choose(pilot, "#which-also", "poll")
@@ -483,7 +478,7 @@ async def test_turn_and_slots_are_kept_under_a_name_and_taken_up(
     server: "RawServer", until: "Until"
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await composer(pilot).write(Turn("pay", slots={"amount": 50}, metadata={"user": "u"}))
         await pilot.press("f12", *"fifty", "enter")
         await until(pilot, lambda: "kept as fifty" in pilot.app.screen.query_one(KeyBar).notice)
@@ -506,7 +501,7 @@ async def test_turn_and_slots_are_kept_under_a_name_and_taken_up(
 
 async def test_terminal_without_an_editor_says_so(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("h", "i", "ctrl+e")
         notice = "the terminal cannot be handed over to another program"
         await until(pilot, lambda: pilot.app.screen.query_one(KeyBar).notice == notice)

@@ -45,11 +45,6 @@ def workspace_of(pilot: Pilot[int]) -> Workspace:
     return screen
 
 
-async def connect(pilot: Pilot[int], until: "Until") -> None:
-    await until(pilot, lambda: isinstance(pilot.app.screen, Workspace))
-    await until(pilot, lambda: workspace_of(pilot).view.card)
-
-
 async def say(pilot: Pilot[int], until: "Until", text: str) -> None:
     """Send `text` and wait until its task rests."""
     tasks = len(workspace_of(pilot).view.tasks)
@@ -66,7 +61,7 @@ async def test_session_reopens_as_it_was_and_goes_on(
 ) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("w", "escape", "f2", "i")
         await say(pilot, until, "hello")
         await until(pilot, lambda: "Which" in drawn(pilot)["#conversation"])
@@ -77,7 +72,7 @@ async def test_session_reopens_as_it_was_and_goes_on(
     (path,) = session_paths(sessions_folder())
     requests = len(agent.requests)
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         bar = pilot.app.screen.query_one(KeyBar)
         await until(pilot, lambda: bar.notice == "reopened: nothing is sent before you do")
         await pilot.press("f2", "i")
@@ -219,7 +214,7 @@ async def reopened(agent: "Agent", until: "Until", drawn: "Drawn", said: str) ->
     """Reopen the killed session: what was said is there, nothing runs, and it goes on."""
     (path,) = session_paths(sessions_folder())
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await until(pilot, lambda: said in drawn(pilot)["#conversation"])
         assert not workspace_of(pilot).view.running
         await say(pilot, until, "again")
@@ -246,7 +241,7 @@ async def test_torn_session_says_so_and_keeps_its_times(
     path = find_session(sessions_folder(), "last")
     started = read_session(path).header.started
     async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await until(pilot, lambda: "torn" in pilot.app.screen.query_one(KeyBar).notice)
         await until(pilot, lambda: drawn(pilot)["#conversation"])
         assert drawn(pilot)["#conversation"].startswith(f"{started:%H:%M:}")
@@ -256,7 +251,7 @@ async def test_torn_session_says_so_and_keeps_its_times(
 
 async def test_session_open_elsewhere_is_not_opened_twice(torn: Path, until: "Until") -> None:
     async with InspectorApp(session=torn).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         other = InspectorApp(session=torn)
         async with other.run_test(size=WIDE) as second:
             await until(second, lambda: isinstance(other.screen, StartScreen))
@@ -272,7 +267,7 @@ async def test_unsaved_session_is_told_and_goes_on(
     sessions_folder().parent.mkdir(parents=True)
     sessions_folder().write_text("no folder")
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         notice = pilot.app.screen.query_one(KeyBar)
         await until(pilot, lambda: "this session is not saved" in notice.notice)
         await say(pilot, until, "hello")

@@ -16,7 +16,7 @@ from inspector.tui.composing.composer import Composer
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.data_panel import DataPanel
 from inspector.tui.drawing.block_list import BlockList
-from inspector.tui.header import ConnectionState, Header
+from inspector.tui.header import Header
 from inspector.tui.keys import KeyBar
 from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.workspace import Workspace
@@ -48,19 +48,11 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
     await pilot.pause()
 
 
-async def connect(pilot: Pilot[int], until: "Until") -> None:
-    def is_connected() -> bool:
-        headers = pilot.app.screen.query(Header)
-        return any(header.view.connection is ConnectionState.CONNECTED for header in headers)
-
-    await until(pilot, is_connected)
-
-
 @pytest.mark.req("TUI-1", "CONN-1")
 async def test_card_names_the_agent_in_the_header(agent: "Agent", until: "Until") -> None:
     app = InspectorApp(agent.url)
     async with app.run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         assert "bank" in app.screen.query_one(Header).render().plain
 
 
@@ -68,7 +60,7 @@ async def test_card_names_the_agent_in_the_header(agent: "Agent", until: "Until"
 async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until: "Until") -> None:
     app = InspectorApp(agent.url)
     async with app.run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("f3")
         assert isinstance(app.screen, CardScreen)
         assert "transfer money" in text_of(pilot, "#card")
@@ -79,7 +71,7 @@ async def test_card_screen_lists_the_skills_and_goes_back(agent: "Agent", until:
 @pytest.mark.req("TIME-2", "TIME-1")
 async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await type_text(pilot, "send 50 to Joe")
         await pilot.press("enter")
         await until(pilot, lambda: "◌ working" in text_of(pilot, TimelinePanel))
@@ -95,7 +87,7 @@ async def test_stream_moves_the_timeline_while_it_runs(agent: "Agent", until: "U
 async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+s")
         await type_text(pilot, "amount")
         await pilot.press("tab", "5", "0", "escape")
@@ -112,7 +104,7 @@ async def test_seeded_slots_go_out_and_come_back_marked(agent: "Agent", until: "
 async def test_second_turn_marks_what_changed(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         for amount, mark in (("50", "+"), ("60", "~")):
             await pilot.press("ctrl+s", *"amount", "tab", *amount, "escape", "g", "o", "enter")
             await until(pilot, lambda m=mark: f"{m} amount" in text_of(pilot, DataPanel))
@@ -125,7 +117,7 @@ async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
 ) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await type_text(pilot, "hello")
         await pilot.press("enter")
         await until(pilot, lambda: "Which account?" in text_of(pilot, ConversationPanel))
@@ -141,7 +133,7 @@ async def test_wire_view_shows_the_bytes_of_the_selected_exchange(
 @pytest.mark.req("COMP-3")
 async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("g", "o", "enter")
         await until(pilot, lambda: "working" in text_of(pilot, TimelinePanel))
         await pilot.press("ctrl+x")
@@ -152,7 +144,7 @@ async def test_cancel_reaches_the_agent_and_ends_the_stream(agent: "Agent", unti
 @pytest.mark.req("CLI-5", "TUI-2")
 async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         agent.stop()
         await until(pilot, agent.is_gone)
         await type_text(pilot, "hello")
@@ -167,7 +159,7 @@ async def test_dead_agent_gives_an_error_at_its_exchange(agent: "Agent", until: 
 async def test_selection_is_one_in_all_panels(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         for word in ("one", "two"):
             await pilot.press(*word, "enter")
             await until(pilot, lambda w=word: f"{w}" in text_of(pilot, TimelinePanel))
@@ -184,7 +176,7 @@ async def test_selection_is_one_in_all_panels(agent: "Agent", until: "Until") ->
 async def test_up_recalls_the_last_turn(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("h", "i", "enter")
         await until(pilot, lambda: "Which account?" in text_of(pilot, ConversationPanel))
         await pilot.press("up")
@@ -195,7 +187,7 @@ async def test_up_recalls_the_last_turn(agent: "Agent", until: "Until") -> None:
 async def test_context_is_kept_until_a_new_one_is_asked_for(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("a", "enter")
         await until(pilot, lambda: composer(pilot).options.context_id == "c-1")
         await pilot.press("b", "enter", "ctrl+n", "c", "enter")
@@ -211,7 +203,7 @@ async def test_follow_mode_turns_and_offers_answer_by_number(
     agent: "Agent", until: "Until"
 ) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+t", "a", "enter")
         await until(pilot, lambda: "[1] checking" in text_of(pilot, ConversationPanel))
         assert composer(pilot).options.follow is FollowMode.BLOCKING
@@ -224,7 +216,7 @@ async def test_follow_mode_turns_and_offers_answer_by_number(
 async def test_last_turn_is_sent_again_with_its_message_id(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("a", "enter")
         await until(pilot, lambda: "Which" in text_of(pilot, ConversationPanel))
         await pilot.press("ctrl+g")
@@ -240,7 +232,7 @@ async def test_letters_act_in_panels_and_are_text_in_the_composer(
     agent: "Agent", until: "Until"
 ) -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("s")
         assert composer(pilot).prompt.text == "s"
         await pilot.press("escape", "s")
@@ -253,7 +245,7 @@ async def test_narrow_screen_shows_one_panel_and_the_composer(
     agent: "Agent", until: "Until"
 ) -> None:
     async with InspectorApp(agent.url).run_test(size=(80, 24)) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("escape", "2")
         await pilot.pause()
         screen = pilot.app.screen
@@ -265,7 +257,7 @@ async def test_narrow_screen_shows_one_panel_and_the_composer(
 @pytest.mark.req("TUI-1")
 async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("ctrl+t", "a", "enter")
         await until(pilot, lambda: "[1] checking" in text_of(pilot, ConversationPanel))
         conversation = pilot.app.screen.query_one(ConversationPanel)
@@ -282,7 +274,7 @@ async def test_click_on_an_offer_sends_its_payload(agent: "Agent", until: "Until
 @pytest.mark.req("TUI-1")
 async def test_footer_is_clickable(agent: "Agent", until: "Until") -> None:
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         bar = pilot.app.screen.query_one(KeyBar)
         await pilot.click(KeyBar, offset=(bar.render().plain.index("card"), 0))
         await until(pilot, lambda: isinstance(pilot.app.screen, CardScreen))
@@ -294,7 +286,7 @@ async def test_symbols_have_an_ascii_set(
 ) -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("a", "enter")
         await until(pilot, lambda: "input-required" in text_of(pilot, TimelinePanel))
         assert "◐ input-required ■" in screen_text(pilot)
@@ -307,7 +299,7 @@ async def test_symbols_have_an_ascii_set(
 async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: "Until") -> None:
     agent.gate.set()
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         await pilot.press("h", "i", "enter")
         await until(pilot, lambda: "Which" in text_of(pilot, ConversationPanel))
         await pilot.press("escape", "Y")
@@ -322,7 +314,7 @@ async def test_copies_curl_and_the_headless_twin(agent: "Agent", until: "Until")
 async def test_burst_of_updates_is_drawn_together(agent: "Agent", until: "Until") -> None:
     """Two thousand entries at once make one frame, and a key right after them is answered."""
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
-        await connect(pilot, until)
+        await until.connected(pilot)
         workspace = pilot.app.screen
         assert isinstance(workspace, Workspace)
         request = RequestSent(5, 0, 9, Purpose.STREAM, "POST", agent.url, (), b"{}")
