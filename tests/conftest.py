@@ -5,7 +5,7 @@ import logging
 import re
 import signal
 import ssl
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,10 +25,34 @@ settings.register_profile("suite", settings.get_profile("explore"), derandomize=
 settings.load_profile("suite")
 
 Secret: TypeAlias = Callable[[str], str]
+Files: TypeAlias = Mapping[str, str]
+WriteAssistant: TypeAlias = Callable[[Path, Files], None]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 JWT = re.compile(r"\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+")
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+
+
+SMALL_ASSISTANT = {
+    "domain.yml": """
+slots:
+  recipient: {type: text}
+responses:
+  utter_ask_recipient: [{text: "To whom?"}]
+  utter_sent: [{text: "Sent to {recipient}."}]
+session_config: {start_session_after_expiry: false}
+""",
+    "data/flows.yml": """
+flows:
+  transfer_money:
+    description: send money to somebody
+    run_pattern_completed: false
+    steps:
+      - collect: recipient
+      - action: utter_sent
+""",
+    "endpoints.yml": "a2a_server: {description: A small bank}\n",
+}
 
 
 @dataclass
@@ -115,6 +139,25 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the specification's folder `shared` does not stand beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def small_assistant() -> Files:
+    """The files of an assistant that sends money and asks to whom."""
+    return SMALL_ASSISTANT
+
+
+@pytest.fixture(scope="session")
+def write_assistant() -> WriteAssistant:
+    """Write the small assistant into a folder that `a2a-mock serve` takes, with more files."""
+
+    def write(folder: Path, more: Files) -> None:
+        for name, text in {**SMALL_ASSISTANT, **more}.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    return write
 
 
 @dataclass(frozen=True)

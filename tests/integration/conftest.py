@@ -44,26 +44,17 @@ from mock_server.web.app import App, Page, Site, arm_faults, status, with_admin
 from mock_server.web.http_server import Server, bind, port_of
 
 if TYPE_CHECKING:
-    from tests.conftest import SuiteLog
+    from tests.conftest import Files, SuiteLog, WriteAssistant
 
-SMALL_BANK = {
-    "domain.yml": """
-slots:
-  recipient: {type: text}
+# What the tests here add to the small assistant: a slow action, and one that streams.
+MORE = {
+    "domain/slow.yml": """
 responses:
-  utter_ask_recipient: [{text: "To whom?"}]
-  utter_sent: [{text: "Sent to {recipient}."}]
   utter_checked: [{text: "All is well."}]
 actions: [action_check, action_explain]
 """,
-    "data/flows.yml": """
+    "data/slow.yml": """
 flows:
-  transfer_money:
-    description: send money to somebody
-    run_pattern_completed: false
-    steps:
-      - collect: recipient
-      - action: utter_sent
   check_account:
     description: check the account
     run_pattern_completed: false
@@ -76,15 +67,7 @@ flows:
     steps:
       - action: action_explain
 """,
-    "endpoints.yml": """
-a2a_server:
-  description: A small bank
-""",
 }
-SESSION = """
-session_config:
-  start_session_after_expiry: false
-"""
 STUBS = """
 actions:
   action_check: {delay_seconds: 1.5}
@@ -243,9 +226,9 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
 
 
 @pytest.fixture(scope="session")
-def small_bank() -> Assistant:
+def small_bank(small_assistant: "Files") -> Assistant:
     """The assistant of nearly all tests here: one question, one slow action, one that streams."""
-    return assemble(SMALL_BANK)
+    return assemble({**small_assistant, **MORE})
 
 
 @pytest.fixture
@@ -365,21 +348,13 @@ async def mock(serving: Serving) -> AsyncGenerator[Mock]:
 
 
 @pytest.fixture(scope="session")
-def write_small_bank() -> Callable[[Path, Mapping[str, str]], None]:
-    """Write the small assistant into a folder that `a2a-mock serve` takes, with more files."""
-
-    def write(folder: Path, more: Mapping[str, str]) -> None:
-        domain = SMALL_BANK["domain.yml"] + SESSION
-        for name, text in {**SMALL_BANK, "domain.yml": domain, **more}.items():
-            file = folder / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-
-    return write
+def write_small_bank(write_assistant: "WriteAssistant") -> "WriteAssistant":
+    """Write the assistant of the tests here into a folder, with more files."""
+    return lambda folder, more: write_assistant(folder, {**MORE, **more})
 
 
 @pytest.fixture
-def project(tmp_path: Path, write_small_bank: Callable[[Path, Mapping[str, str]], None]) -> Path:
+def project(tmp_path: Path, write_small_bank: "WriteAssistant") -> Path:
     write_small_bank(tmp_path, {"mock.yml": STUBS})
     return tmp_path
 

@@ -180,7 +180,7 @@ def test_clean_tells_a_conversation_that_its_flow_has_changed(watched: Watch) ->
 def test_clean_leaves_conversations_alone_whose_flow_is_the_same(watched: Watch) -> None:
     with watched("--on-reload", "clean") as mock:
         mock.answer("send money")
-        mock.edit("data/flows.yml", "description: explain the fees", "description: tell the fees")
+        mock.edit("data/slow.yml", "description: explain the fees", "description: tell the fees")
         mock.hears("a2a_mock.reload.done")
         assert mock.answer("Joe") == "Sent to Joe."
 
@@ -192,7 +192,7 @@ def test_card_follows_if_it_is_asked_to(
 ) -> None:
     with watched(*flags) as mock:
         before = mock.skills()
-        mock.edit("data/flows.yml", "explain_fees:", "tell_fees:")
+        mock.edit("data/slow.yml", "explain_fees:", "tell_fees:")
         mock.hears("a2a_mock.reload.done")
         expected = [*before[:-1], "tell_fees"] if follows else before
         assert mock.skills() == expected
@@ -231,7 +231,7 @@ def test_running_turn_keeps_its_version(watched: Watch) -> None:
     with watched() as mock:
         body = mock.mock.turn("check the account", "s1", "message/stream", context=None)
         with mock.mock.client.stream("POST", "/", json=body) as running:
-            mock.edit("domain.yml", "All is well.", "All is better.")
+            mock.edit("domain/slow.yml", "All is well.", "All is better.")
             mock.hears("a2a_mock.reload.done")
             told = running.read().decode()
         assert "All is well." in told
@@ -241,15 +241,16 @@ def test_running_turn_keeps_its_version(watched: Watch) -> None:
 @pytest.mark.anyio
 @pytest.mark.req("RELOAD-1")
 async def test_edits_under_load_lose_nothing(run_mock: "RunMock", project: Path) -> None:
+    (project / "data" / "slow.yml").unlink()
     flows = project / "data" / "flows.yml"
     good = flows.read_text()
     versions = [
-        (good.replace("- action: utter_sent", "- action: utter_checked"), "flows=3"),
+        (good.replace("- action: utter_sent", "- action: utter_checked"), "flows=1"),
         (good.replace("- collect: recipient", "- colect: recipient"), "colect"),
-        (good.replace("transfer_money:", "send_money:"), "flows=3"),
+        (good.replace("transfer_money:", "send_money:"), "flows=1"),
         (good[: good.index("- action: utter_sent") + 5], "'act'"),
         ("", "flows=0"),
-        (good, "flows=3"),
+        (good, "flows=1"),
     ]
     is_done = asyncio.Event()
     with run_mock(project, "--watch") as mock:

@@ -9,18 +9,21 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from mock_server.errors import StartError
 from mock_server.replicas import find_haproxy
+
+if TYPE_CHECKING:
+    from tests.conftest import WriteAssistant
 
 Json = dict[str, Any]
 
@@ -49,7 +52,7 @@ class Router:
 @pytest.fixture(scope="module")
 def project(
     tmp_path_factory: pytest.TempPathFactory,
-    write_small_bank: Callable[[Path, Mapping[str, str]], None],
+    write_small_bank: "WriteAssistant",
 ) -> Path:
     try:
         find_haproxy()

@@ -7,20 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-DOMAIN = """
-slots:
-  recipient: {type: text}
-responses:
-  utter_ask_recipient: [{text: "To whom?"}]
-  utter_sent: [{text: "Sent to {recipient}."}]
-actions: [action_explain]
-session_config: {start_session_after_expiry: false}
-"""
-FLOWS = """
+if TYPE_CHECKING:
+    from tests.conftest import WriteAssistant
+
+FILES = {
+    "domain/fees.yml": "actions: [action_explain]\n",
+    "data/flows.yml": """
 flows:
   transfer_money:
     description: send money to somebody
@@ -33,12 +29,8 @@ flows:
     run_pattern_completed: false
     steps:
       - action: action_explain
-"""
-FILES = {
-    "domain.yml": DOMAIN,
-    "data/flows.yml": FLOWS,
+""",
     "config.yml": "assistant_id: small-bank\n",
-    "endpoints.yml": "a2a_server: {description: A small bank}\n",
     "mock.yml": 'actions:\n  action_explain: {stream: ["Your ", "fee ", "is 2 %."]}\n',
 }
 
@@ -89,11 +81,8 @@ def install_python(install: Install) -> InstallPython:
 
 
 @pytest.fixture
-def mock_url(tmp_path: Path) -> Iterator[str]:
-    for name, text in FILES.items():
-        file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
+def mock_url(tmp_path: Path, write_assistant: "WriteAssistant") -> Iterator[str]:
+    write_assistant(tmp_path, FILES)
     line = [sys.executable, "-m", "mock_server", "serve", str(tmp_path), "--port", "0"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

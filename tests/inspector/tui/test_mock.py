@@ -27,29 +27,12 @@ from inspector.tui.push_screen import PushScreen
 from inspector.tui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from tests.conftest import WriteAssistant
     from tests.inspector.tui.conftest import Agent, Until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(110)]
 
 SIZE = (160, 48)
-FLOWS = """
-flows:
-  transfer_money:
-    description: send money to somebody
-    run_pattern_completed: false
-    steps:
-      - collect: recipient
-      - action: utter_sent
-"""
-DOMAIN = """
-slots:
-  recipient: {type: text}
-responses:
-  utter_ask_recipient: [{text: "To whom?"}]
-  utter_sent: [{text: "Sent to {recipient}."}]
-session_config:
-  start_session_after_expiry: false
-"""
 ENDPOINTS = "a2a_server: {description: A small bank, push_notifications_enabled: true}\n"
 
 
@@ -71,12 +54,9 @@ Serve: TypeAlias = Callable[..., AbstractContextManager[Mock]]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, write_assistant: "WriteAssistant") -> Path:
     folder = tmp_path / "small"
-    (folder / "data").mkdir(parents=True)
-    (folder / "data" / "flows.yml").write_text(FLOWS)
-    (folder / "domain.yml").write_text(DOMAIN)
-    (folder / "endpoints.yml").write_text(ENDPOINTS)
+    write_assistant(folder, {"endpoints.yml": ENDPOINTS})
     return folder
 
 
