@@ -143,7 +143,10 @@ class FilterLine(Horizontal):
             with self.prevent(Input.Changed):
                 field.value = text
         style = styles.BAD if problem else styles.WARN
-        self.query_one("#filter-note", Static).update(Content.styled(problem or count, style))
+        note, text = self.query_one("#filter-note", Static), problem or count
+        if str(note.content) != text:
+            # lays the whole screen out again
+            note.update(Content.styled(text, style))
 
     def action_drop(self) -> None:
         self.query_one(Input).value = ""
