@@ -1,39 +1,47 @@
-"""Sequences and mappings that never change and still grow cheaply, because copies share most parts.
+"""Sequences and mappings that never change and still grow cheaply: trees that share what stays.
 
 Views grow by one update at a time, thousands of times; copying a tuple each time would cost the
-square of that."""
+square of that. Here a change copies one path of the tree and shares the rest."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
-from itertools import chain
-from typing import Generic, TypeVar, overload
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeAlias, TypeVar, overload
 
 T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
-_WIDTH = 256
+_BITS = 5
+_WIDTH = 1 << _BITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf(Generic[T]):
+    items: tuple[T, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch(Generic[T]):
+    """`shift` is how many bits of an index the levels below this one use."""
+
+    shift: int
+    nodes: "tuple[_Leaf[T] | _Branch[T], ...]"
 
 
 class Series(Sequence[T], Generic[T]):
-    """Items in chunks of _WIDTH, the last of which may be shorter; a change copies one chunk.
+    """Compares equal to any series of equal items, whatever steps built it."""
 
-    Compares equal to any series of equal items.
-    """
-
-    __slots__ = ("_chunks", "_length")
+    __slots__ = ("_length", "_root")
 
     def __init__(self, items: Iterable[T] = ()) -> None:
-        whole = tuple(items)
-        self._chunks = tuple(whole[at : at + _WIDTH] for at in range(0, len(whole), _WIDTH))
-        self._length = len(whole)
+        self._length = 0
+        self._root: _Leaf[T] | _Branch[T] = _Leaf(())
+        for item in items:
+            self._root = _append(self._root, self._length, item)
+            self._length += 1
 
     def append(self, item: T) -> "Series[T]":
         """This series and `item` after it."""
-        chunks = self._chunks
-        if self._length % _WIDTH:
-            return self._with((*chunks[:-1], (*chunks[-1], item)), self._length + 1)
-        return self._with((*chunks, (item,)), self._length + 1)
+        return self._with(_append(self._root, self._length, item), self._length + 1)
 
     def extend(self, items: Iterable[T]) -> "Series[T]":
         """This series and `items` after it."""
@@ -50,38 +58,34 @@ class Series(Sequence[T], Generic[T]):
         """
         if not 0 <= index < self._length:
             raise IndexError(index)
-        (number, place), chunks = divmod(index, _WIDTH), self._chunks
-        chunk = (*chunks[number][:place], item, *chunks[number][place + 1 :])
-        return self._with((*chunks[:number], chunk, *chunks[number + 1 :]), self._length)
+        return self._with(_put_item(self._root, index, item), self._length)
 
     def cut(self, length: int) -> "Series[T]":
-        """The first `length` items of this series, or all where it has fewer."""
-        number, rest = divmod(min(length, self._length), _WIDTH)
-        last = (self._chunks[number][:rest],) if rest else ()
-        return self._with((*self._chunks[:number], *last), number * _WIDTH + rest)
+        """The first `length` items of this series, which has at least so many."""
+        return self._with(self._root, min(length, self._length))
 
     def changes(self, before: "Series[T]") -> Iterator[int]:
         """The places whose item is not the very one of `before`, in order.
 
-        Chunks that both share are passed over.
+        Costs what has changed: parts that both share are passed over.
         """
-        for number, chunk in enumerate(self._chunks):
-            other = before._chunks[number] if number < len(before._chunks) else ()
-            if chunk is not other:
-                for place, item in enumerate(chunk):
-                    if place >= len(other) or other[place] is not item:
-                        yield number * _WIDTH + place
+        shared = min(self._length, before._length)
+        for place in _changes(self._root, before._root, 0):
+            if place >= shared:
+                break
+            yield place
+        yield from range(shared, self._length)
 
-    def _with(self, chunks: tuple[tuple[T, ...], ...], length: int) -> "Series[T]":
-        series = type(self).__new__(type(self))
-        series._chunks, series._length = chunks, length
+    def _with(self, root: _Leaf[T] | _Branch[T], length: int) -> "Series[T]":
+        series: Series[T] = Series()
+        series._root, series._length = root, length
         return series
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[T]:
-        return chain.from_iterable(self._chunks)
+        return islice(_walk(self._root), self._length)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -93,63 +97,139 @@ class Series(Sequence[T], Generic[T]):
         place = index + self._length if index < 0 else index
         if not 0 <= place < self._length:
             raise IndexError(index)
-        return self._chunks[place // _WIDTH][place % _WIDTH]
+        node = self._root
+        while isinstance(node, _Branch):
+            node = node.nodes[(place >> node.shift) % _WIDTH]
+        return node.items[place % _WIDTH]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Series):
             return NotImplemented
-        return self._chunks == other._chunks  # pyright: ignore[reportUnknownMemberType]: any items
+        return tuple(self) == tuple(other)  # pyright: ignore[reportUnknownArgumentType]: any items
 
     def __hash__(self) -> int:
-        return hash(self._chunks)
+        return hash(tuple(self))
 
     def __repr__(self) -> str:
         return f"Series({list(self)!r})"
 
 
-class _Gone(Enum):
-    GONE = "gone"
+def _append(root: _Leaf[T] | _Branch[T], length: int, item: T) -> _Leaf[T] | _Branch[T]:
+    shift = root.shift if isinstance(root, _Branch) else 0
+    if length >= _WIDTH << shift:
+        root = _Branch(shift + _BITS, (root,))
+    return _put_item(root, length, item)
+
+
+def _put_item(node: _Leaf[T] | _Branch[T], index: int, item: T) -> _Leaf[T] | _Branch[T]:
+    """`node` with `item` at `index`, which is one of its places or the next free one."""
+    if isinstance(node, _Leaf):
+        place = index % _WIDTH
+        return _Leaf((*node.items[:place], item, *node.items[place + 1 :]))
+    place = (index >> node.shift) % _WIDTH
+    below = node.nodes[place] if place < len(node.nodes) else None
+    child = _grow(node.shift, item) if below is None else _put_item(below, index, item)
+    return _Branch(node.shift, (*node.nodes[:place], child, *node.nodes[place + 1 :]))
+
+
+def _grow(shift: int, item: T) -> _Leaf[T] | _Branch[T]:
+    """A new node below a branch with `shift`, holding `item` alone."""
+    below = shift - _BITS
+    return _Branch(below, (_grow(below, item),)) if below else _Leaf((item,))
+
+
+def _walk(node: _Leaf[T] | _Branch[T]) -> Iterator[T]:
+    if isinstance(node, _Leaf):
+        yield from node.items
+    else:
+        for child in node.nodes:
+            yield from _walk(child)
+
+
+def _changes(
+    node: _Leaf[T] | _Branch[T], other: _Leaf[T] | _Branch[T] | None, start: int
+) -> Iterator[int]:
+    """The places below `node`, which begins at `start`, that `other` does not share."""
+    while isinstance(other, _Branch) and other.shift > _shift(node):
+        other = other.nodes[0]
+    if node is other:
+        return
+    if isinstance(node, _Leaf):
+        known = other.items if isinstance(other, _Leaf) else ()
+        for place, item in enumerate(node.items):
+            if place >= len(known) or known[place] is not item:
+                yield start + place
+        return
+    others: tuple[_Leaf[T] | _Branch[T], ...] = () if other is None else (other,)
+    if isinstance(other, _Branch) and other.shift == node.shift:
+        others = other.nodes
+    for place, child in enumerate(node.nodes):
+        twin = others[place] if place < len(others) else None
+        yield from _changes(child, twin, start + (place << node.shift))
+
+
+def _shift(node: _Leaf[T] | _Branch[T]) -> int:
+    return node.shift if isinstance(node, _Branch) else 0
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_MASK = (1 << 60) - 1
+_MOST_SHIFT = 55
+_BUCKET = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Bucket(Generic[K, V]):
+    pairs: tuple[tuple[K, V], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fork(Generic[K, V]):
+    nodes: "tuple[_Node[K, V] | None, ...]"
+
+
+_Node: TypeAlias = _Bucket[K, V] | _Fork[K, V]
 
 
 class Index(Mapping[K, V], Generic[K, V]):
-    """Layers of dicts, the newest last and each smaller than the one before; a change adds a layer.
+    """Compares equal to any mapping of equal items; iterates in no order to rely on."""
 
-    Small layers are merged, so that there are as many as the length has binary digits. Iterates in
-    no order to rely on.
-    """
-
-    __slots__ = ("_layers", "_length")
+    __slots__ = ("_length", "_root")
 
     def __init__(self, pairs: Iterable[tuple[K, V]] = ()) -> None:
-        whole: dict[K, V | _Gone] = dict(pairs)
-        self._layers = (whole,) if whole else ()
-        self._length = len(whole)
+        self._length = 0
+        self._root: _Node[K, V] = _Bucket(())
+        grown: Index[K, V] = self
+        for key, value in pairs:
+            grown = grown.set(key, value)
+        self._root, self._length = grown._root, grown._length
 
     def set(self, key: K, value: V) -> "Index[K, V]":
         """This mapping with `value` at `key`."""
-        return self._with({key: value}, self._length + (key not in self))
+        is_known = key in self
+        root = _put_pair(self._root, 0, _place(key), (key, value))
+        return self._with(root, self._length + (not is_known))
 
     def without(self, key: K) -> "Index[K, V]":
         """This mapping without `key`, which need not be in it."""
-        return self._with({key: _Gone.GONE}, self._length - 1) if key in self else self
+        if key not in self:
+            return self
+        return self._with(_drop(self._root, 0, _place(key), key), self._length - 1)
 
-    def _with(self, newest: dict[K, V | _Gone], length: int) -> "Index[K, V]":
-        layers = self._layers
-        while layers and len(layers[-1]) <= len(newest):
-            newest = {**layers[-1], **newest}
-            layers = layers[:-1]
-        if not layers:
-            newest = {key: value for key, value in newest.items() if value is not _Gone.GONE}
-        index = type(self).__new__(type(self))
-        index._layers, index._length = (*layers, newest), length
+    def _with(self, root: _Node[K, V], length: int) -> "Index[K, V]":
+        index: Index[K, V] = Index()
+        index._root, index._length = root, length
         return index
 
     def __getitem__(self, key: K) -> V:
-        for layer in reversed(self._layers):
-            if key in layer:
-                value = layer[key]
-                if value is _Gone.GONE:
-                    break
+        node: _Node[K, V] | None = self._root
+        place = _place(key)
+        while isinstance(node, _Fork):
+            node, place = node.nodes[place % _WIDTH], place >> _BITS
+        for known, value in node.pairs if node is not None else ():
+            if known == key:
                 return value
         raise KeyError(key)
 
@@ -157,8 +237,48 @@ class Index(Mapping[K, V], Generic[K, V]):
         return self._length
 
     def __iter__(self) -> Iterator[K]:
-        whole = {key: value for layer in self._layers for key, value in layer.items()}
-        return (key for key, value in whole.items() if value is not _Gone.GONE)
+        return _keys(self._root)
 
     def __repr__(self) -> str:
         return f"Index({dict(self)!r})"
+
+
+def _place(key: Hashable) -> int:
+    return hash(key) & _MASK
+
+
+def _put_pair(node: _Node[K, V] | None, shift: int, place: int, pair: tuple[K, V]) -> _Node[K, V]:
+    """`node`, whose keys share the `shift` lowest bits of their places, with `pair` in it."""
+    if node is None:
+        return _Bucket((pair,))
+    if isinstance(node, _Fork):
+        slot = (place >> shift) % _WIDTH
+        child = _put_pair(node.nodes[slot], shift + _BITS, place, pair)
+        return _Fork((*node.nodes[:slot], child, *node.nodes[slot + 1 :]))
+    pairs = (*(one for one in node.pairs if one[0] != pair[0]), pair)
+    if len(pairs) <= _BUCKET or shift > _MOST_SHIFT:
+        return _Bucket(pairs)
+    fork: _Node[K, V] = _Fork((None,) * _WIDTH)
+    for one in pairs:
+        fork = _put_pair(fork, shift, _place(one[0]), one)
+    return fork
+
+
+def _drop(node: _Node[K, V], shift: int, place: int, key: K) -> _Node[K, V]:
+    """`node` without `key`, which is in it; a branch that is left empty stays."""
+    if isinstance(node, _Bucket):
+        return _Bucket(tuple(pair for pair in node.pairs if pair[0] != key))
+    slot = (place >> shift) % _WIDTH
+    child = node.nodes[slot]
+    assert child is not None
+    dropped = _drop(child, shift + _BITS, place, key)
+    return _Fork((*node.nodes[:slot], dropped, *node.nodes[slot + 1 :]))
+
+
+def _keys(node: _Node[K, V] | None) -> Iterator[K]:
+    if isinstance(node, _Bucket):
+        for key, _ in node.pairs:
+            yield key
+    elif node is not None:
+        for child in node.nodes:
+            yield from _keys(child)
