@@ -34,6 +34,8 @@ from inspector.wire.mock_admin import Move, Rule, Trace
 from inspector.wire.states import is_resting, parse_state
 
 MOST_PARTS = 50
+NO_DATA_YET = "No data yet."
+NO_DATA = "This turn brought no data."
 NEWEST_CHARACTERS = 1500
 _NAME_WIDTH = 18
 _CHANGE_STYLES = {
@@ -62,7 +64,7 @@ class DataPanel(BlockList):
     ]
 
     def __init__(self) -> None:
-        super().__init__(wraps=True, follows=False, id="data", empty="No data yet.")
+        super().__init__(wraps=True, follows=False, id="data", empty=NO_DATA_YET)
         self.title = PANEL_BY_ID["data"].heading
         self._view = LogView()
         self._turn: TurnData | None = None
@@ -78,6 +80,7 @@ class DataPanel(BlockList):
         before, self._view = explanation(self._exchange, self._view.mock), view
         is_explained = self._explains and explanation(self._exchange, view.mock) != before
         shown, self._turn = self._turn, view.turn
+        self.empty = NO_DATA if self._turn is None and view.turns else NO_DATA_YET
         is_other = shown is None or self._turn is None or shown.exchange != self._turn.exchange
         if is_explained or (is_other and shown is not self._turn):
             self.open_at_start(self._filling())
@@ -142,6 +145,7 @@ class DataPanel(BlockList):
 
     def _all_blocks(self) -> list[Block]:
         """Return the turn's blocks; a trace that is wanted and not there is asked for."""
+        self._files.clear()
         if not self._explains:
             return [] if self._turn is None else self._blocks(self._turn)
         mock = self._view.mock
@@ -163,7 +167,6 @@ class DataPanel(BlockList):
         for number, part in enumerate(turn.parts, 1):
             label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
             blocks += self._tree(label, part)
-        self._files.clear()
         spoken = find(self._view.exchanges, turn.exchange)
         result = spoken.answer.result if spoken is not None and spoken.answer is not None else None
         for file in files(result.parts if result is not None else ()):

@@ -1,7 +1,6 @@
 """The log as all of the screen shows it: its views, what is selected, what passes the filter."""
 
 import asyncio
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -198,14 +197,33 @@ class LogView:
 
     @property
     def turn(self) -> TurnData | None:
-        """The data that the selection belongs to: the last of its exchange, else the newest."""
+        """The data of the selected turn; None where it brought none.
+
+        While the newest turn runs and nothing is selected, that of the turn before it stays.
+        """
+        data, exchange = self.views.data, self.exchange
+        newest = self.turns[-1] if self.turns else None
         if self.place is None:
-            return self.turns[-1] if self.turns else None
-        found = self.views.data.turn_of_exchange.get(self.place.exchange)
-        if found is None:
-            before = bisect_right(self.turns, self.place.exchange, key=lambda one: one.exchange)
-            found = before - 1
-        return self.turns[found] if found >= 0 else None
+            spoken = self._spoken
+            has_failed = spoken not in data.turn_of_exchange and spoken not in self._under_way
+            return None if newest and has_failed and newest.exchange < spoken else newest
+        found = data.turn_of_exchange.get(self.place.exchange)
+        if found is None and exchange is not None and exchange.purpose not in TURNS:
+            is_aside = exchange.purpose in ASIDE
+            about = data.turn_of_task.get(exchange.task_id or "")
+            found = data.turn_of_exchange.get(self._spoken) if is_aside else about
+        return None if found is None else self.turns[found]
+
+    @property
+    def _under_way(self) -> Mapping[int, Exchange]:
+        return self.views.chat.running
+
+    @property
+    def _spoken(self) -> int:
+        """The exchange in which the user spoke last, up to what is selected; 0 for none."""
+        most = None if self.place is None else self.place.exchange
+        said = (one.exchange for one in reversed(self.chat) if one.speaker == "you")
+        return next((one for one in said if most is None or one <= most), 0)
 
     def _up_to_selected(self) -> Iterator[Exchange]:
         for exchange in reversed(self.exchanges):
