@@ -256,6 +256,10 @@ def _session_lines(ink: Ink, saved: SavedSession) -> Iterator[str]:
     for said in views.chat.said:
         when = header.started + timedelta(milliseconds=said.at_ms)
         yield ""
+        if said.is_apart:
+            name = said.context_id
+            words = "new context" if name is None else f"context {plain_line(name)}"
+            yield from (ink(f"── {words} ──", DIM), "")
         yield from _word_lines(ink, said, f"{when:%H:%M:%S}")
         turn = turns.get(said.exchange)
         if turn is not None and last_of[said.exchange] == said.seq:

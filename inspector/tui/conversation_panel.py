@@ -16,6 +16,7 @@ from inspector.tui.layout import PANEL_BY_ID
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import OfferTaken, Place
 from inspector.tui.panel import Payload, entry_payload, received_payload
+from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views.card import CardView
 from inspector.views.chat import ChatMessage, Offer
 from inspector.views.exchanges import Exchange
@@ -86,7 +87,8 @@ class ConversationPanel(BlockList):
     def _draw(self, said: ChatMessage | CardView) -> Block:
         if isinstance(said, CardView):
             return _greeting(said)
-        lines = [self._heading(said)]
+        lines = [_divider(said)] if said.is_apart else []
+        lines.append(self._heading(said))
         lines += [Line(Content(line), 2) for line in safe(said.text).split("\n") if said.text]
         if said.slots:
             lines.append(Line(slots_line(said.slots, said.slot_shapes), 2))
@@ -110,6 +112,13 @@ class ConversationPanel(BlockList):
 
 def _place_of(said: ChatMessage | CardView) -> Place | None:
     return None if isinstance(said, CardView) else Place(said.exchange, said.seq)
+
+
+def _divider(said: ChatMessage) -> Line:
+    """Return the line between two contexts; one that the agent has yet to name is new."""
+    known = said.context_id
+    name = "new context" if known is None else f"context {safe_line(known)[:SHORT_ID]}"
+    return Line(Content.styled(f"── {name} ──", styles.DIM))
 
 
 def _greeting(card: CardView) -> Block:

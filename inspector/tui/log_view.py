@@ -10,7 +10,7 @@ from inspector.core.requests import TURNS
 from inspector.tui.messages import Place
 from inspector.views import log_views
 from inspector.views.card import CardView
-from inspector.views.chat import ChatMessage, Offer
+from inspector.views.chat import ChatMessage, Offer, divide
 from inspector.views.data import TurnData
 from inspector.views.exchanges import Exchange, Exchanges, find
 from inspector.views.filtered import (
@@ -51,7 +51,7 @@ class Passing:
         exchanges = filter_exchanges(self._exchanges, self.filter, views.exchanges)
         timeline = filter_timeline(self._timeline, self.filter, views.timeline, views.exchanges)
         passing = {exchange.id for exchange in exchanges.items}
-        chat = [said for said in views.chat.said if said.exchange in passing]
+        chat = divide(said for said in views.chat.said if said.exchange in passing)
         return Passing(self.filter, chat, timeline.items, exchanges.items, exchanges, timeline)
 
 

@@ -1,7 +1,7 @@
 """The conversation: what was said by whom, and with which slots."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -10,7 +10,7 @@ from inspector.core.decoding import Source
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
-from inspector.views.reads import STARTS_TASK, Asked, Began, Ended, Pushed, Read, Received
+from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.views.text import short_digest
 from inspector.wire.dialect import Result, ResultKind, texts
 from inspector.wire.slots import read_slots, strip_markers
@@ -36,7 +36,8 @@ class ChatMessage:
     """One message of the conversation. `seq` names the entry it came from.
 
     `speaker` is "you" or "agent"; `problem` is set where the exchange failed: what happened, the
-    likely cause and what to try.
+    likely cause and what to try. `context_id` is None as long as the agent has named none;
+    `is_apart` says that the message before it belongs to another context.
     """
 
     seq: int
@@ -49,21 +50,34 @@ class ChatMessage:
     slot_shapes: tuple[str, ...] = ()
     offers: tuple[Offer, ...] = ()
     problem: str = ""
+    context_id: str | None = None
+    is_apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTurns:
+    """The exchanges of the first and the newest turn of a task."""
+
+    first: int
+    newest: int
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
     """`said` in order; `running` are the exchanges under way, `streamed` their artifacts' text.
 
-    `known` has what each task has said, and `turns` how often it was spoken to, so that
-    what several channels bring is said once, and what is said again in a later turn is said again.
+    `known` has what each task has said in which of its `turns`, so that what several channels
+    bring is said once, and what is said again in another turn is said again. `asked` are the
+    places of the user's messages under way, `contexts` those in which each message was answered.
     """
 
     said: Series[ChatMessage] = field(default_factory=Series[ChatMessage])
     running: Mapping[int, Exchange] = field(default_factory=dict[int, Exchange])
     streamed: Mapping[int, Series[str]] = field(default_factory=dict[int, Series[str]])
     known: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
-    turns: Index[str, int] = field(default_factory=Index[str, int])
+    turns: Index[str, TaskTurns] = field(default_factory=Index[str, TaskTurns])
+    asked: Mapping[int, int] = field(default_factory=dict[int, int])
+    contexts: Index[str, str] = field(default_factory=Index[str, str])
 
 
 EMPTY = Chat()
@@ -74,7 +88,7 @@ def step(view: Chat, read: Read) -> Chat:
     if isinstance(read, Pushed):
         if read.result is None or not read.is_news:
             return view
-        return _answer(view, read.source, read.result)
+        return _answer(view, read.source, read.result, read.turn)
     if read.call.is_aside:
         return view
     if isinstance(read, Asked):
@@ -86,11 +100,55 @@ def step(view: Chat, read: Read) -> Chat:
             return _with_running(view, exchange)
         case Received(result=result):
             view = _with_running(view, exchange)
-            return view if result is None else _answer(view, read.source, result)
+            if result is None:
+                return view
+            turn = exchange.id if read.call.purpose in STARTS_TASK else None
+            return _answer(_settle_context(view, read.call, result), read.source, result, turn)
         case Ended():
             return _close(view, exchange, read)
         case _ as never:
             assert_never(never)
+
+
+def divide(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Return `messages`, each marked where the one before it belongs to another context."""
+    divided: list[ChatMessage] = []
+    for said in messages:
+        divided.append(_after(divided[-1] if divided else None, said))
+    return divided
+
+
+def _after(before: ChatMessage | None, said: ChatMessage) -> ChatMessage:
+    is_apart = before is not None and before.context_id != said.context_id
+    return said if said.is_apart is is_apart else replace(said, is_apart=is_apart)
+
+
+def _say(view: Chat, said: ChatMessage) -> Chat:
+    before = view.said[-1] if view.said else None
+    return replace(view, said=view.said.append(_after(before, said)))
+
+
+def _settle_context(view: Chat, call: Call, result: Result) -> Chat:
+    """Put a message that named no context into the one in which the agent answers it."""
+    place = view.asked.get(call.exchange)
+    context_id = result.context_id
+    if place is None or call.context_id is not None or context_id is None:
+        return view
+    if call.message_id is not None and view.contexts.get(call.message_id) != context_id:
+        view = replace(view, contexts=view.contexts.set(call.message_id, context_id))
+    if view.said[place].context_id == context_id:
+        return view
+    said = view.said.set(place, replace(view.said[place], context_id=context_id))
+    for index in range(place, min(place + 2, len(said))):
+        said = said.set(index, _after(said[index - 1] if index else None, said[index]))
+    return replace(view, said=said)
+
+
+def _context_of(view: Chat, exchange: int, named: str | None) -> str | None:
+    """The context of an answer; one that names none stays where it was asked for."""
+    if named is not None or not view.said:
+        return named
+    return view.said[view.asked.get(exchange, len(view.said) - 1)].context_id
 
 
 def _with_running(view: Chat, exchange: Exchange) -> Chat:
@@ -131,21 +189,49 @@ def _ask(view: Chat, asked: Asked) -> Chat:
         text=asked.raw_body or strip_markers(text),
         slots=slots,
         slot_shapes=shapes,
+        context_id=asked.call.context_id or view.contexts.get(asked.call.message_id or ""),
     )
-    task_id = asked.call.task_id
-    if task_id is not None:
-        view = replace(view, turns=view.turns.set(task_id, view.turns.get(task_id, 0) + 1))
-    return replace(view, said=view.said.append(said))
+    view = _with_turn(view, asked.call.task_id, request.exchange)
+    asked_at = {**view.asked, request.exchange: len(view.said)}
+    return _say(replace(view, asked=asked_at), said)
 
 
-def _answer(view: Chat, source: Source, result: Result) -> Chat:
+def _with_turn(view: Chat, task_id: str | None, exchange: int) -> Chat:
+    """Note that the turn of `exchange` is about the task."""
+    if task_id is None:
+        return view
+    before = view.turns.get(task_id)
+    if before is not None and exchange <= before.newest:
+        return view
+    turns = TaskTurns(before.first if before is not None else exchange, exchange)
+    return replace(view, turns=view.turns.set(task_id, turns))
+
+
+def _turn_of(view: Chat, task_id: str, turn: int | None) -> int:
+    """The exchange of the turn that an answer belongs to; 0 for the task's first.
+
+    A notification may come before the reply that tells which turn made its task.
+    """
+    turns = view.turns.get(task_id)
+    if turns is None:
+        return 0
+    turn = turns.newest if turn is None else turn
+    return 0 if turn == turns.first else turn
+
+
+def _answer(view: Chat, source: Source, result: Result, turn: int | None) -> Chat:
+    """Add what `result` says; `turn` is the exchange of its turn, None for the newest."""
+    if turn is not None:
+        view = _with_turn(view, result.task_id, turn)
     if result.kind == ResultKind.ARTIFACT_UPDATE:
         return _stream(view, source, result)
     text = "\n\n".join(texts(result.parts))
     if not text and not is_resting(result.state):
-        return view if result.kind != ResultKind.MESSAGE else _tell(view, source, result, text)
+        return (
+            view if result.kind != ResultKind.MESSAGE else _tell(view, source, result, text, turn)
+        )
     text = text or _artifact_text(result) or "".join(view.streamed.get(source.exchange, ()))
-    return _tell(view, source, result, text)
+    return _tell(view, source, result, text, turn)
 
 
 def _stream(view: Chat, source: Source, result: Result) -> Chat:
@@ -157,12 +243,12 @@ def _stream(view: Chat, source: Source, result: Result) -> Chat:
     return replace(view, streamed={**view.streamed, source.exchange: streamed})
 
 
-def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
+def _tell(view: Chat, source: Source, result: Result, text: str, turn: int | None) -> Chat:
     """Add the agent's words, unless the task has said just this in this turn."""
     text, offers = read_offers(text)
     if result.task_id is not None:
-        turn = view.turns.get(result.task_id, 0)
-        digest = short_digest(f"{turn} {result.state} {text}".encode(errors="replace"))
+        number = _turn_of(view, result.task_id, turn)
+        digest = short_digest(f"{number} {result.state} {text}".encode(errors="replace"))
         key = (result.task_id, digest)
         if key in view.known:
             return view
@@ -175,8 +261,9 @@ def _tell(view: Chat, source: Source, result: Result, text: str) -> Chat:
         text=text,
         state=result.state,
         offers=offers,
+        context_id=_context_of(view, source.exchange, result.context_id),
     )
-    return replace(view, said=view.said.append(said))
+    return _say(view, said)
 
 
 def _artifact_text(result: Result) -> str:
@@ -187,7 +274,9 @@ def _close(view: Chat, exchange: Exchange, ended: Ended) -> Chat:
     """Forget the exchange; where it failed, say so in the conversation."""
     running = {key: one for key, one in view.running.items() if key != exchange.id}
     streamed = {key: text for key, text in view.streamed.items() if key != exchange.id}
-    view = replace(view, running=running, streamed=streamed)
+    asked = {key: place for key, place in view.asked.items() if key != exchange.id}
+    context_id = _context_of(view, exchange.id, exchange.context_id)
+    view = replace(view, running=running, streamed=streamed, asked=asked)
     problem = problem_of(exchange)
     if problem is None:
         return view
@@ -199,5 +288,6 @@ def _close(view: Chat, exchange: Exchange, ended: Ended) -> Chat:
         speaker="agent",
         text="",
         problem="\n".join(lines),
+        context_id=context_id,
     )
-    return replace(view, said=view.said.append(said))
+    return _say(view, said)

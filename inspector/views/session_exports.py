@@ -104,6 +104,8 @@ def markdown(views: Views, started: datetime, title: str, target: str) -> str:
 
 
 def _message(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
+    if said.is_apart:
+        yield f"Context `{_code(said.context_id)}`:" if said.context_id else "A new context:"
     when = started + timedelta(milliseconds=said.at_ms)
     who = "You" if said.speaker == "you" else _escape(agent)
     state = f" · {_escape(parse_state(said.state) or plain_line(said.state))}" if said.state else ""

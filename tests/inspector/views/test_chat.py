@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspector.core.entries import Purpose
 from inspector.net.events import FailureKind
 from inspector.views import timeline
-from inspector.views.chat import Offer, read_offers
+from inspector.views.chat import Offer, divide, read_offers
 from inspector.views.outcomes import turns_of
 from inspector.views.reading import read_log
 
@@ -127,3 +127,65 @@ def test_a_failure_is_told_where_it_happened(script: "Script") -> None:
     assert problem[2] == "last seen: state working at 20 ms"
     assert problem[3].startswith("likely: ")
     assert problem[4].startswith("try: ")
+
+
+@pytest.mark.req("COMP-2")
+def test_answer_that_is_repeated_to_another_turn_is_said_again(script: "Script") -> None:
+    for _ in range(2):
+        script.send("hello").reply(script.task("completed", "Hello."))
+    script.request(Purpose.GET, "tasks/get", {"id": "t"}).reply(script.task("completed", "Hello."))
+    said = [(one.speaker, one.text, one.exchange) for one in script.views.chat.said]
+    assert said == [
+        ("you", "hello", 1),
+        ("agent", "Hello.", 1),
+        ("you", "hello", 2),
+        ("agent", "Hello.", 2),
+    ]
+
+
+@pytest.mark.req("COMP-3")
+def test_notification_ahead_of_the_first_reply_is_said_once(script: "Script") -> None:
+    script.send("hello").push(script.task("completed", "Hello."))
+    script.reply(script.task("completed", "Hello."))
+    assert [one.text for one in script.views.chat.said] == ["hello", "Hello."]
+
+
+def contexts(script: "Script") -> list[str | None]:
+    """The context at which each message begins; "" where it goes on with the one before."""
+    return [one.context_id if one.is_apart else "" for one in script.views.chat.said]
+
+
+@pytest.mark.req("COMP-2")
+def test_message_of_another_context_is_apart(script: "Script") -> None:
+    script.send("one", messageId="m1").reply(script.task("completed", "1", contextId="c1"))
+    script.send("two", messageId="m2")
+    assert contexts(script) == ["", "", None]
+    script.reply(script.task("completed", "2", contextId="c2", id="t2"))
+    script.send("three", messageId="m3", contextId="c2")
+    script.reply(script.task("completed", "3", contextId="c2", id="t3"))
+    assert contexts(script) == ["", "", "c2", "", "", ""]
+    script.send("four", messageId="m4", contextId="c1").fail(FailureKind.TIMEOUT)
+    assert contexts(script)[6:] == ["c1", ""]
+    assert [one.is_apart for one in divide(script.views.chat.said[::2])] == [
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.req("COMP-2")
+def test_message_sent_again_stays_in_its_context(script: "Script") -> None:
+    script.send("one").reply(script.task("completed", "1"))
+    script.send("one").respond(409).end()
+    assert contexts(script) == ["", "", "", ""]
+
+
+@pytest.mark.req("COMP-2")
+def test_context_that_becomes_known_late_divides_what_came_meanwhile(script: "Script") -> None:
+    script.send("one", messageId="m1").reply(script.task("completed", "1", contextId="c1"))
+    script.send("two", messageId="m2")
+    script.push(script.task("completed", "late", contextId="c2", id="t9"))
+    assert contexts(script) == ["", "", None, "c2"]
+    script.reply(script.task("completed", "2", contextId="c2", id="t2"))
+    assert contexts(script) == ["", "", "c2", "", ""]
