@@ -1,11 +1,17 @@
-"""Where a user's sessions and targets live: the folders of the XDG specification, or the system's.
+"""Where a user's sessions and targets live, by the XDG specification or the system's; typed paths.
 
 `platformdirs` is imported when a folder is asked for: a command without one starts sooner.
 """
 
+import os
 from pathlib import Path
 
 APP = "a2a-inspect"
+
+
+def typed_path(text: str) -> Path:
+    """The path that a user typed: `~` and `~NAME` are home folders, where there is such a user."""
+    return Path(os.path.expanduser(text))
 
 
 def state_folder() -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
+from inspector.folders import typed_path
 from inspector.wire.json_values import Json, list_at, object_at, text_at
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def find_sub_agents(path: Path) -> tuple[SubAgent, ...]:
     Raises:
         UsageError: there is none.
     """
-    path = path.expanduser().absolute()
+    path = typed_path(str(path)).absolute()
     if path.name == CONFIG:
         return (_read(path),)
     if (path / CONFIG).is_file() and path.parent.name == FOLDER:

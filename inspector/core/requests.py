@@ -19,6 +19,7 @@ from inspector.core.commands import (
 from inspector.core.entries import Headers, Purpose, RequestSent
 from inspector.core.redaction import SECRET_HEADERS
 from inspector.errors import UsageError
+from inspector.folders import typed_path
 from inspector.net.events import is_written_by_transport
 from inspector.wire.dialect import (
     Ask,
@@ -74,7 +75,7 @@ def read_part(source: str, dialect: Dialect = DEFAULT) -> Part:
     """
     if source.lstrip().startswith("{"):
         return _part_of(source, dialect)
-    path = Path(source).expanduser()
+    path = typed_path(source)
     content = read_user_file(path, str(path))
     if path.suffix == ".json" and (part := dialect.read_part(parse_json(content).value)):
         return part

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -16,6 +15,7 @@ from textual.reactive import Reactive, reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from inspector.folders import typed_path
 from inspector.tui.drawing import styles
 from inspector.tui.messages import Notice
 
@@ -189,7 +189,7 @@ def _save(written: str, read: Callable[[], bytes]) -> str:
     """Write what `read` gives; returns what came of it."""
     if not written:
         return "not saved: no path"
-    path = Path(written).expanduser()
+    path = typed_path(written)
     try:
         content = read()
         with path.open("xb") as file:

@@ -1,7 +1,6 @@
 """Dialogs about credentials: one takes a secret, hidden; one asks where credentials may go."""
 
 import os
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -13,6 +12,7 @@ from textual.widgets import Input, Static
 
 from inspector.core.credentials import header_of
 from inspector.errors import InspectorError, UsageError
+from inspector.folders import typed_path
 from inspector.settings import DEFAULT_TTL_SECONDS, Mint
 from inspector.tui.ask_line import LineInput
 from inspector.tui.composing.options import Choices
@@ -98,7 +98,7 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
         is_variable = key.startswith("$")
         return read_mint(
             self._text("algorithm"),
-            key_file=None if is_variable else Path(key).expanduser(),
+            key_file=None if is_variable else typed_path(key),
             secret_variable=key.strip("${}") if is_variable else None,
             claims=self._text("claims").split(),
             ttl_seconds=_seconds(self._text("ttl")),

@@ -23,6 +23,7 @@ from inspector.core.saved.session_store import (
     summarize,
 )
 from inspector.errors import UsageError
+from inspector.folders import typed_path
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
@@ -234,7 +235,7 @@ class SessionsScreen(Screen[Path | None]):
                 name_session(row.path, event.text)
                 self._rows[self._rows.index(row)] = read_row(row.path)
             elif row is not None and self._asking is Asking.EXPORT:
-                self._show_note(f"written: {write_export(row.path, Path(event.text).expanduser())}")
+                self._show_note(f"written: {write_export(row.path, typed_path(event.text))}")
         except UsageError as error:
             self._show_note(str(error))
         self._fill()

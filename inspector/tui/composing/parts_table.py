@@ -14,6 +14,7 @@ from textual.widgets import Button, Input, Static
 
 from inspector.core.requests import read_part
 from inspector.errors import UsageError
+from inspector.folders import typed_path
 from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import part_name
@@ -113,7 +114,7 @@ def complete_path(typed: str) -> str | None:
     if not typed or typed.lstrip().startswith("{"):
         return None
     typed_folder, _, beginning = typed.rpartition("/")
-    folder = Path(typed_folder + "/" if "/" in typed else ".").expanduser()
+    folder = typed_path(typed_folder + "/" if "/" in typed else ".")
     found = sorted(name for name in _names_in(folder) if name.startswith(beginning))
     shown = [name for name in found if beginning or not name.startswith(".")]
     return typed + shown[0].removeprefix(beginning) if shown else None
@@ -130,7 +131,8 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _read(source: str) -> Part:
-    path = Path(source).expanduser()
-    if not source.lstrip().startswith("{") and path.is_file() and path.stat().st_size > MOST_BYTES:
+    path = typed_path(source)
+    is_json = source.lstrip().startswith("{")
+    if not is_json and os.path.isfile(path) and path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path}: larger than {MOST_BYTES >> 20} MiB; send --part takes it")
     return read_part(source)

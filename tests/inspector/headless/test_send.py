@@ -72,6 +72,16 @@ def test_raw_body_comes_from_stdin(
     assert posted(server) == [b"[1]\n\n"]
 
 
+@pytest.mark.req("COMP-1", "CLI-5")
+def test_part_in_the_home_of_nobody_is_a_missing_file(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent((REPLY,))
+    assert main(["send", server.url, "hi", "--part", "~no-such-user/file"]) == 2
+    assert "~no-such-user/file: No such file" in capsys.readouterr().err
+    assert posted(server) == []
+
+
 @pytest.mark.req("COMP-2")
 @pytest.mark.parametrize(
     ("statuses", "status"),

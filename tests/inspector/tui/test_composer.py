@@ -246,17 +246,26 @@ async def test_file_is_attached_by_its_path_shown_with_its_size_and_removable(
         assert parts == [{"kind": "data", "data": {"a": 1}}]
 
 
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("/no/such/file", "No such file"),
+        ("~no-such-user/file", "No such file"),
+        ("a" * 300, "File name too long"),
+    ],
+    ids=["missing", "home", "long"],
+)
 @pytest.mark.req("COMP-1")
 async def test_what_cannot_be_attached_is_told_in_place(
-    server: "RawServer", until: "Until"
+    server: "RawServer", until: "Until", typed: str, why: str
 ) -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await until.connected(pilot)
         await pilot.press("ctrl+f")
-        await write(pilot, "/no/such/file")
+        await write(pilot, typed)
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#attach-problem", Static)
-        await until(pilot, lambda: "No such file" in str(problem.content))
+        await until(pilot, lambda: why in str(problem.content))
 
 
 @pytest.mark.req("COMP-1", "COMP-1a", "SLOT-1")

@@ -115,6 +115,17 @@ async def test_file_that_is_there_is_never_written_over(tmp_path: Path, until: "
         assert (tmp_path / "kept").read_text() == "mine"
 
 
+@pytest.mark.req("DATA-2")
+async def test_home_of_nobody_is_not_saved_to(until: "Until") -> None:
+    async with shown(answered([PICTURE]), InspectorApp()) as pilot:
+        await pilot.press("W")
+        field = pilot.app.screen.query_one("#save Input", Input)
+        await until(pilot, lambda: field.has_focus)
+        field.value = "~no-such-user/kept.png"
+        await pilot.press("enter")
+        await until(pilot, lambda: "not saved" in notice(pilot))
+
+
 @pytest.mark.req("DATA-2", "TUI-5")
 async def test_file_that_lies_elsewhere_is_named_and_not_fetched() -> None:
     link: Json = {"kind": "file", "file": {"uri": "https://evil.example/x"}}
