@@ -67,7 +67,7 @@ def _with_mock(connection: Connection, options: AppOptions) -> Connection:
     watched: Path | None = options.watch or options.project
     if options.watch is not None and not options.watch.is_dir():
         raise UsageError(f"--watch {options.watch} is not a folder")
-    if watched is None and options.target is not None and Path(options.target).is_dir():
+    if watched is None and options.target is not None and os.path.isdir(options.target):
         watched = Path(options.target)
     return replace(connection, admin_token=token, watched=watched)
 

@@ -1,5 +1,6 @@
 """A Rasa assistant's project on disk: its sub agents as targets, and the slots of its domain."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -86,7 +87,7 @@ def _read(config: Path) -> SubAgent:
     if "://" in card:
         return SubAgent(name, config, card)
     file = _root(config) / card
-    if not file.is_file():
+    if not os.path.isfile(file):
         return SubAgent(name, config, problem=f"its card {file} is not there")
     return SubAgent(name, config, str(file))
 

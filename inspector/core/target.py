@@ -1,5 +1,6 @@
 """What the user named as target: a URL, a card file or a project (inspector.md CONN-1)."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from inspector.errors import UsageError
 from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
 from inspector.wire.urls import root, split_url
 
+SHOWN_CHARACTERS = 200
 _HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}(/.*)?")
 
 
@@ -31,10 +33,11 @@ def parse_target(text: str) -> Target:
     if not text:
         # the path '' is the current folder, which an unset variable does not mean
         raise UsageError("the target is empty", "is a variable unset? . is the current folder")
-    if "://" not in text and Path(text).exists() and is_project(Path(text)):
+    # os.path, unlike Path, takes what no file system can hold for a path without a file
+    if "://" not in text and os.path.exists(text) and is_project(Path(text)):
         card = parse_target(card_of_project(Path(text)))
         return Target(text, card.card_urls, card.card_file)
-    if "://" not in text and Path(text).is_file():
+    if "://" not in text and os.path.isfile(text):
         return Target(text, card_file=Path(text))
     if "://" not in text and (text == "localhost" or _HOST_AND_PORT.fullmatch(text)):
         text = f"http://{text}"
@@ -45,7 +48,7 @@ def parse_target(text: str) -> Target:
             f"{text!r} is not a URL that can be reached", "use http://HOST:PORT or https://…"
         )
     raise UsageError(
-        f"{text!r} is neither a URL nor a file",
+        f"{text[:SHOWN_CHARACTERS]!r} is neither a URL nor a file",
         "name the agent's base URL, its card's URL, a card file, a project or a saved target",
     )
 

@@ -134,7 +134,7 @@ def _add(options: TargetsOptions) -> int:
         raise UsageError(f"{options.name!r} is a command of a2a-inspect", "another name")
     target = options.target
     parse_target(target)
-    if Path(target).exists():
+    if os.path.exists(target):
         # the name is used from other folders, too
         target = str(Path(target).absolute())
     saved = SavedTarget(target, _options(options.connection))

@@ -201,15 +201,15 @@ def find_session(folder: Path, word: str) -> Path:
     if found:
         ids = ", ".join(id_of(path) for path in found[:5])
         raise UsageError(f"{word!r} could be any of {len(found)} sessions", f"one of {ids}")
-    if os.sep in word or Path(word).is_file():
+    if os.sep in word or os.path.isfile(word):
         return _existing(Path(word))
     raise UsageError(f"no session is named {word!r}", "a2a-inspect sessions list shows all")
 
 
 def _existing(path: Path) -> Path:
-    if path.is_file():
+    if os.path.isfile(path):
         return path
-    found = "it is a folder" if path.is_dir() else "no such file"
+    found = "it is a folder" if os.path.isdir(path) else "no such file"
     raise UsageError(f"{path}: {found}", "name a session's file, its id or its name")
 
 

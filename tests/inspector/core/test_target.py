@@ -37,7 +37,22 @@ def test_a_file_is_a_card(tmp_path: Path) -> None:
     assert parse_target(str(file)).card_file == file
 
 
-@pytest.mark.parametrize("text", ["", "nowhere", "ftp://a", "http://", "http://a:99999", "a b:1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nowhere",
+        "ftp://a",
+        "http://",
+        "http://a:99999",
+        "a b:1",
+        pytest.param("a" * 300, id="too long for a file"),
+        pytest.param("a/" * 3000, id="too long for a path"),
+        "~no-such-user/card.json",
+        "a\0b",
+    ],
+)
+@pytest.mark.req("CONN-1")
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_target(text)

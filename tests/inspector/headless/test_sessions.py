@@ -87,7 +87,12 @@ def test_word_that_means_no_session_or_several_is_told(
     for name in ("one", "two"):
         printed(capsys, "send", bank.url, name)
         printed(capsys, "sessions", "name", "last", "the same")
-    for word, told in (("none", "no session is named 'none'"), ("the same", "any of 2 sessions")):
+    for word, told in (
+        ("none", "no session is named 'none'"),
+        ("the same", "any of 2 sessions"),
+        ("n" * 300, "no session is named"),
+        (f"{'n' * 300}.jsonl", "no such file"),
+    ):
         assert main(["sessions", "show", word]) == 2
         assert told in capsys.readouterr().err
     assert main(["sessions", "name", "last", "last"]) == 2
