@@ -175,8 +175,9 @@ def _stamp(moment: datetime) -> str:
 
 
 def session_paths(folder: Path) -> list[Path]:
-    """Every session of `folder`, the newest first."""
-    return sorted(folder.glob(f"*-*{SUFFIX}"), reverse=True)
+    """Every session of `folder`, the newest first; anything but a file, as a FIFO, is left out."""
+    found = (path for path in folder.glob(f"*-*{SUFFIX}") if os.path.isfile(path))
+    return sorted(found, reverse=True)
 
 
 def find_session(folder: Path, word: str) -> Path:
@@ -209,7 +210,10 @@ def find_session(folder: Path, word: str) -> Path:
 def _existing(path: Path) -> Path:
     if os.path.isfile(path):
         return path
-    found = "it is a folder" if os.path.isdir(path) else "no such file"
+    if os.path.isdir(path):
+        found = "it is a folder"
+    else:
+        found = "it is not a file" if os.path.exists(path) else "no such file"
     raise UsageError(f"{path}: {found}", "name a session's file, its id or its name")
 
 

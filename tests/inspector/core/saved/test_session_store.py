@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -54,6 +55,19 @@ def ids(folder: Path) -> list[str]:
 @pytest.mark.anyio
 async def test_newest_come_first(five: Path) -> None:
     assert ids(five) == ["id4", "id3", "id2", "id1", "id0"]
+
+
+@pytest.mark.anyio
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no FIFOs in folders")
+@pytest.mark.req("SESS-1")
+async def test_fifo_among_the_sessions_is_not_one(five: Path) -> None:
+    fifo = five / "20991231T000000000Z-f1f0.jsonl"
+    os.mkfifo(fifo)
+    assert ids(five) == ["id4", "id3", "id2", "id1", "id0"]
+    prune(five, keep=5)
+    assert find_session(five, "last").stem.endswith("id4")
+    with pytest.raises(UsageError, match="it is not a file"):
+        find_session(five, str(fifo))
 
 
 @pytest.mark.anyio
