@@ -5,7 +5,6 @@ still runs once the variable is set.
 """
 
 import base64
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from inspector.net.events import is_written_by_transport
 from inspector.views.exchanges import Exchange
 from inspector.views.filtered import frame_at
 from inspector.views.reads import header
-from inspector.wire.json_values import Json
+from inspector.wire.json_values import Json, parse_json
 from inspector.wire.sse import parse_event
 
 _PYTHON = """\
@@ -117,11 +116,8 @@ def readable(raw: bytes) -> Json:
     text = _text(raw)
     if text is None:
         return {"base64": base64.b64encode(raw).decode()}
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
+    parsed = parse_json(raw)
+    return text if parsed.problem or parsed.warning else parsed.value
 
 
 def _frame(exchange: Exchange, frame: FrameReceived) -> dict[str, Json]:

@@ -2,16 +2,18 @@
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from typing import TypeAlias
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 MAX_DEPTH = 200
+SHOWN_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """`value` is None where `problem` says why; `warning` names what is not JSON but was read."""
+    """`value` is None where `problem` says why; `warning` names what was read as text."""
 
     value: Json
     problem: str = ""
@@ -19,15 +21,29 @@ class Parsed:
 
 
 def parse_json(raw: bytes) -> Parsed:
-    """Read `raw` as one JSON text. NaN and infinities are read as their names, with a warning."""
-    constants: list[str] = []
+    """Read `raw` as one JSON text.
+
+    What no JSON could be written from again is read as its text, with a warning: NaN, infinities,
+    and numbers beyond the range of a float.
+    """
+    warnings: list[str] = []
 
     def keep_name(name: str) -> str:
-        constants.append(name)
+        warnings.append(f"{name} is not JSON")
         return name
 
+    def read_float(digits: str) -> float | str:
+        value = float(digits)
+        if isfinite(value):
+            return value
+        shown = digits if len(digits) <= SHOWN_DIGITS else f"{digits[:SHOWN_DIGITS]}…"
+        warnings.append(f"{shown} is larger than any number that can be read")
+        return digits
+
     try:
-        value: Json = json.loads(raw.decode("utf-8-sig"), parse_constant=keep_name)
+        value: Json = json.loads(
+            raw.decode("utf-8-sig"), parse_constant=keep_name, parse_float=read_float
+        )
     except UnicodeDecodeError as error:
         return Parsed(None, f"not UTF-8: byte {raw[error.start]:#04x} at {error.start}")
     except RecursionError:
@@ -38,7 +54,7 @@ def parse_json(raw: bytes) -> Parsed:
         return Parsed(None, f"not readable: {error}")
     if is_deep(value):
         return Parsed(None, f"nested deeper than {MAX_DEPTH} levels")
-    return Parsed(value, warning=f"{constants[0]} is not JSON" if constants else "")
+    return Parsed(value, warning=warnings[0] if warnings else "")
 
 
 def is_deep(value: Json) -> bool:

@@ -229,9 +229,11 @@ def _write_callback(callback: Callback) -> dict[str, Json]:
 
 def compact(body: bytes) -> bytes:
     """The request in `body` as `encode` lays it out, where that says the same."""
-    envelope = parse_json(body).value
+    parsed = parse_json(body)
+    envelope = parsed.value
     id, method = text_at(envelope, "id"), text_at(envelope, "method")
-    if id is None or method is None:
+    # what was read as text would go out as text
+    if id is None or method is None or parsed.warning:
         return body
     laid_out = encode_request(id, method, object_at(envelope, "params"))
     return laid_out if parse_json(laid_out).value == envelope else body

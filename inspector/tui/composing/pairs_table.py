@@ -18,7 +18,7 @@ from inspector.core.project import DomainSlot, has_domain, read_slot_domain
 from inspector.tui.ask_line import LineInput
 from inspector.tui.composing.options import Choices
 from inspector.tui.drawing.safe_text import value_text
-from inspector.wire.json_values import Json
+from inspector.wire.json_values import Json, parse_json
 
 
 class ValueKind(StrEnum):
@@ -115,11 +115,8 @@ def typed_for(value: Json) -> str:
 
 
 def _guess(typed: str) -> Json:
-    try:
-        value: Json = json.loads(typed)
-    except (json.JSONDecodeError, RecursionError):
-        return typed
-    return value
+    parsed = parse_json(typed.encode(errors="surrogatepass"))
+    return typed if parsed.problem or parsed.warning else parsed.value
 
 
 _KINDS = {

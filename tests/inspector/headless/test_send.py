@@ -72,6 +72,22 @@ def test_raw_body_comes_from_stdin(
     assert posted(server) == [b"[1]\n\n"]
 
 
+@pytest.mark.req("CONN-5")
+def test_number_beyond_every_float_is_a_finding_and_json_stays_json(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered = json.dumps({**REPLY, "result": {**TASK, "metadata": {"n": 0}}})
+    body = answered.replace('"n": 0', '"n": 1e999').encode()
+    server = start_agent((body,))
+    assert main(["send", server.url, "hi", "--json"]) == 0
+    printed = capsys.readouterr().out
+    assert "Infinity" not in printed
+    outcome = json.loads(printed)
+    assert outcome["task"]["metadata"] == {"n": "1e999"}
+    messages = [finding["message"] for finding in outcome["findings"]]
+    assert "1e999 is larger than any number that can be read" in messages
+
+
 @pytest.mark.req("COMP-1", "CLI-5")
 def test_part_in_the_home_of_nobody_is_a_missing_file(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]

@@ -35,6 +35,12 @@ def test_a_request_is_read_back(id_: str, method: str, params: dict[str, Any]) -
     assert json.loads(compact(encode_request(id_, method, params)))["params"] == params
 
 
+@pytest.mark.parametrize("number", ["1e999", "NaN"])
+def test_body_that_cannot_be_laid_out_the_same_stays_as_it_is(number: str) -> None:
+    body = encode_request("1", "m", {"n": 0}).replace(b'"n":0', f'"n": {number}'.encode())
+    assert compact(body) == body
+
+
 @given(st.binary())
 def test_any_bytes_are_a_request_with_what_they_have(raw: bytes) -> None:
     assert isinstance(read_request(raw).ask, Ask)
