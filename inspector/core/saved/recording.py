@@ -27,6 +27,10 @@ from inspector.errors import UsageError
 from inspector.wire.dialect import Binding, Endpoint
 from inspector.wire.json_values import Json, at, list_at, parse_json, text_at
 
+# Any begin plus any time of an entry is a moment that `datetime` can hold, in every zone.
+YEARS = range(1970, 9000)
+LONGEST_MS = 10**13
+
 
 class BadRecording(ValueError):
     """A line that is not an entry; `line` counts from 1."""
@@ -117,10 +121,13 @@ def _text(fields: Json, name: str) -> str:
     return value
 
 
-def _number(fields: Json, name: str) -> float:
+def _milliseconds(fields: Json, name: str) -> float:
+    """A time since the log's zero, or a duration."""
     value = at(fields, name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(name)
+    if not 0 <= value <= LONGEST_MS:
+        raise ValueError(name)
     return value
 
 
@@ -159,8 +166,8 @@ def _enum(kind: type[StrEnum]) -> Callable[[Json, str], object]:
 _READERS: Mapping[object, Callable[[Json, str], object]] = {
     int: _integer,
     int | None: _optional(_integer),
-    float: _number,
-    float | None: _optional(_number),
+    float: _milliseconds,
+    float | None: _optional(_milliseconds),
     str: _text,
     bytes: _bytes,
     Headers: _headers,
@@ -303,7 +310,7 @@ def _decode_header(path: Path, line: bytes) -> SessionHeader:
         return SessionHeader(
             id=_header_text(fields, "id"),
             target=_header_text(fields, "target"),
-            started=datetime.fromisoformat(_header_text(fields, "started")).astimezone(),
+            started=_moment(_header_text(fields, "started")),
             product=_header_text(fields, "product"),
         )
     except (ValueError, OverflowError) as error:
@@ -313,6 +320,13 @@ def _decode_header(path: Path, line: bytes) -> SessionHeader:
             f"found {found}",
             "a2a-inspect sessions list shows those that are; sessions export writes them to files",
         ) from error
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text).astimezone()
+    if moment.year not in YEARS:
+        raise ValueError(text)
+    return moment
 
 
 def _header_text(fields: Json, name: str) -> str:

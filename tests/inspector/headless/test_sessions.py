@@ -1,6 +1,7 @@
 """`a2a-inspect sessions`: what a command saved is listed, shown, named, exported, thrown away."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -191,3 +192,17 @@ def test_torn_session_is_shown_and_told(sessions: Path, bank: "RawServer", capsy
 def test_prune_refuses_days_that_are_none(days: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions", "prune", "--older-than", days]) == 2
     assert f"expected 0 to 36500 days; found {days!r}" in capsys.readouterr().err
+
+
+@pytest.mark.req("SESS-1", "CONN-5")
+@pytest.mark.parametrize("time", ["1e999", "1e300", "-1e300", "NaN"])
+def test_time_that_no_clock_shows_makes_its_line_unreadable(
+    sessions: Path, bank: "RawServer", capsys: Capture, time: str
+) -> None:
+    printed(capsys, "send", bank.url, "hi")
+    [path] = sessions.glob("*.jsonl")
+    content = re.sub(r'"at_ms": [^,]+', f'"at_ms": {time}', path.read_text())
+    path.write_text(content)
+    for words in (["list"], ["show", "last"], ["export", "last", "--format", "har"]):
+        assert main(["sessions", *words]) == 0
+        assert "Traceback" not in capsys.readouterr().err

@@ -22,6 +22,7 @@ from inspector.core.entries import (
     ResponseStarted,
 )
 from inspector.core.saved.recording import (
+    LONGEST_MS,
     BadRecording,
     cut_off,
     encode_entry,
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from tests.inspector.core.conftest import Begin
 
 
-_stamp = (st.integers(1), st.floats(0, allow_infinity=False), st.integers(1))
+_times = st.floats(0, LONGEST_MS)
+_stamp = (st.integers(1), _times, st.integers(1))
 _headers = st.lists(st.tuples(st.text(), st.text())).map(tuple)
 _texts = st.text()
 _entries: st.SearchStrategy[Entry] = st.one_of(
@@ -49,7 +51,7 @@ _entries: st.SearchStrategy[Entry] = st.one_of(
         st.integers(100, 599),
         _texts,
         _headers,
-        st.none() | st.floats(0, allow_infinity=False),
+        st.none() | _times,
     ),
     st.builds(FrameReceived, *_stamp, st.sampled_from(Channel), st.binary()),
     st.builds(ResponseEnded, *_stamp),
@@ -71,9 +73,17 @@ def test_recording_gives_back_every_entry(entries: list[Entry]) -> None:
         "{}",
         '{"entry": "Unknown", "seq": 1, "at_ms": 0, "exchange": 1}',
         '{"entry": "ResponseEnded", "seq": true, "at_ms": 0, "exchange": 1}',
+        '{"entry": "ResponseEnded", "seq": 1, "at_ms": 1e999, "exchange": 1}',
+        '{"entry": "ResponseEnded", "seq": 1, "at_ms": -1e300, "exchange": 1}',
+        '{"entry": "ResponseEnded", "seq": 1, "at_ms": NaN, "exchange": 1}',
+        pytest.param(
+            f'{{"entry": "ResponseEnded", "seq": 1, "at_ms": 1{"0" * 400}, "exchange": 1}}',
+            id="a number of 400 digits",
+        ),
         '{"entry": "Failed", "seq": 1, "at_ms": 0, "exchange": 1, "kind": "odd", "message": ""}',
     ],
 )
+@pytest.mark.req("SESS-1")
 def test_line_that_is_no_entry_is_named(line: str) -> None:
     good = encode_entry(ResponseEnded(1, 0.0, 1))
     with pytest.raises(BadRecording) as caught:
