@@ -79,7 +79,10 @@ async def follow(
 
 
 def print_answer(inspection: Inspection, exchange: Exchange, *, is_json: bool) -> None:
-    """Print the outcome of an exchange that is over."""
+    """Print the outcome of an exchange that is over.
+
+    A reply with neither a task nor words, as to a raw body of another version, is printed as JSON.
+    """
     reply = exchange.last_reply
     turn = inspection.turn(exchange)
     if is_json:
@@ -95,6 +98,8 @@ def print_answer(inspection: Inspection, exchange: Exchange, *, is_json: bool) -
     ]
     if exchange.progress.task_id is not None or said:
         print_text(*answer_lines(ink, exchange, said[-1:], turn))
+    elif reply is not None and problem_of(exchange) is None:
+        print_json(reply.payload)
     print_aside(*(finding_line(err, finding) for finding in exchange.findings))
 
 

@@ -72,6 +72,18 @@ def test_raw_body_comes_from_stdin(
     assert posted(server) == [b"[1]\n\n"]
 
 
+@pytest.mark.req("COMP-1", "CLI-5")
+def test_answer_to_a_raw_request_of_another_version_is_printed(
+    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = {"task": {"id": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}
+    server = start_agent(result=result)
+    file = tmp_path / "body"
+    file.write_text('{"jsonrpc": "2.0", "id": "1", "method": "SendMessage", "params": {}}')
+    assert main(["send", server.url, "--raw", str(file)]) == 0
+    assert json.loads(capsys.readouterr().out) == result
+
+
 @pytest.mark.req("CONN-5")
 def test_number_beyond_every_float_is_a_finding_and_json_stays_json(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
