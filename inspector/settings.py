@@ -26,11 +26,11 @@ class Mint:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`headers` are credentials: they are masked wherever shown and stay with the card's origin.
+    """`headers` are credentials: as headers they are masked, and they stay with the card's origin.
 
-    `secrets` are masked too, but not sent. `allowed_origins` are those besides the card's to which
-    credentials may go. `timeout_seconds` bounds one exchange from its first to its last byte; None
-    waits for ever. `client_cert` holds a certificate and, without `client_key`, its key.
+    `secrets` are masked wherever they occur. `allowed_origins` are those besides the card's to
+    which credentials may go. `timeout_seconds` bounds one exchange from its first to its last byte;
+    None waits for ever. `client_cert` holds a certificate and, without `client_key`, its key.
     `is_saved`: the session is written to a file of its own as it goes. `admin_token` opens the
     admin API of a mock; a save in the folder `watched` replays the conversation where live is on.
     `protocol` forces a version of A2A.

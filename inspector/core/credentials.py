@@ -1,7 +1,7 @@
 """Headers that carry secrets, made from variables, prompts and keys; never from plain words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from inspector.core.commands import Turn
@@ -108,6 +108,15 @@ def fill_headers(turn: Turn, environment: Mapping[str, str]) -> tuple[Turn, tupl
             secret in plain words.
     """
     headers = tuple(parse_header(f"{name}: {value}", environment) for name, value in turn.headers)
-    named = [name for _, value in turn.headers for name in _VARIABLE.findall(value)]
-    secrets = tuple(read_variable("header", name, environment) for name in named)
+    secrets = variable_values((value for _, value in turn.headers), environment)
     return replace(turn, headers=headers), secrets
+
+
+def variable_values(texts: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What the variables named in `texts` hold: the secrets of headers.
+
+    Raises:
+        UsageError: one is not set.
+    """
+    named = [name for text in texts for name in _VARIABLE.findall(text)]
+    return tuple(read_variable("--header", name, environment) for name in named)

@@ -5,7 +5,7 @@ An entry never holds a parsed payload: parsing is a view, so bytes that break a 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
@@ -53,7 +53,10 @@ class PushVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestSent:
-    """`endpoint` is the agent's; None for a request outside its protocol."""
+    """`endpoint` is the agent's; None for a request outside its protocol.
+
+    `unmasked` is the body as it went out, where `body` masks something; it is never saved.
+    """
 
     seq: int
     at_ms: float
@@ -64,6 +67,12 @@ class RequestSent:
     headers: Headers
     body: bytes
     endpoint: Endpoint | None = None
+    unmasked: bytes | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def sent_body(self) -> bytes:
+        """The body as it went out; of a saved session, with the masks of its file."""
+        return self.body if self.unmasked is None else self.unmasked
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,7 @@ class Recorder:
                 masked,
                 body,
                 self._endpoint(),
+                None if body == self.outgoing.body else self.outgoing.body,
             )
         )
 

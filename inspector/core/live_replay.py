@@ -167,13 +167,13 @@ def again(said: RecordedTurn, names: Names, message_id: str, request_id: str) ->
     if old_id is not None:
         names = replace(names, messages={old_id: message_id, **names.messages})
     raw = dialect.readdress(
-        said.request.body,
+        said.request.sent_body,
         request_id=request_id,
         context_id=names.context_id,
         message_id=names.messages.get(old_id) if old_id is not None else None,
         task_id=names.tasks.get(old_task, old_task) if old_task is not None else None,
     )
-    turn = read_sent_turn(said.request)
+    turn = read_sent_turn(said.request, as_sent=True)
     is_stream = turn.follow is FollowMode.STREAM
     follow = FollowMode.STREAM if is_stream else FollowMode.BLOCKING
     return Turn(turn.text, follow=follow, headers=turn.headers, raw=raw), names

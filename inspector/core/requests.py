@@ -17,7 +17,7 @@ from inspector.core.commands import (
     Turn,
 )
 from inspector.core.entries import Headers, Purpose, RequestSent
-from inspector.core.redaction import SECRET_HEADERS
+from inspector.core.redaction import SECRET_HEADERS, Redactor
 from inspector.errors import UsageError
 from inspector.folders import typed_path
 from inspector.net.events import is_written_by_transport
@@ -142,6 +142,7 @@ def _metadata(turn: Turn) -> Mapping[str, Json]:
     return dict(turn.metadata)
 
 
+CONTEXT_HEADER = "X-A2A-Context-Id"
 ACCEPT_JSON: Headers = (("Accept", "application/json"),)
 
 _PURPOSES = {
@@ -213,6 +214,44 @@ def request_of_turn(
     return AgentRequest(operation, ask, request_id, turn.headers)
 
 
+def ids_of(turn: Turn) -> AgentRequest:
+    """A request with nothing but the ids that `turn` names."""
+    message = Message(context_id=turn.context_id, task_id=turn.task_id)
+    return AgentRequest(operation_of(turn), Ask(message), "", turn.headers)
+
+
+def with_ids(request: AgentRequest, redactor: Redactor) -> AgentRequest:
+    """`request` with the ids of which the log knows only the masks.
+
+    Raises:
+        UsageError: a mask hides an id that this session never saw.
+    """
+
+    def real(id: str | None) -> str | None:
+        if not id:
+            return id
+        found = redactor.original(id)
+        if found is None:
+            raise UsageError(
+                f"the id {id!r} is masked: it holds a secret, which no saved session keeps",
+                "begin a new context, or give the id",
+            )
+        return found
+
+    ask = replace(request.ask, task_id=real(request.ask.task_id))
+    if ask.message is not None:
+        message = ask.message
+        context_id, task_id = real(message.context_id), real(message.task_id)
+        ask = replace(ask, message=replace(message, context_id=context_id, task_id=task_id))
+    if ask.raw is not None:
+        ask = replace(ask, raw=redactor.restored(ask.raw))
+    headers = tuple(
+        (name, real(value) or "") if name == CONTEXT_HEADER else (name, value)
+        for name, value in request.headers
+    )
+    return replace(request, ask=ask, headers=headers)
+
+
 def routing(context_id: str | None) -> Headers:
     """The header that routes a call without a contextId to the replica that has the context.
 
@@ -220,7 +259,7 @@ def routing(context_id: str | None) -> Headers:
     """
     if not context_id or not is_header_value(context_id):
         return ()
-    return (("X-A2A-Context-Id", context_id),)
+    return ((CONTEXT_HEADER, context_id),)
 
 
 def is_header_value(text: str) -> bool:
@@ -240,10 +279,14 @@ TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 _OF_DIALECT = frozenset({"content-type", "accept"})
 
 
-def read_sent_turn(request: RequestSent) -> Turn:
-    """The turn that `request` sent; header values that the log masks are left out."""
+def read_sent_turn(request: RequestSent, *, as_sent: bool = False) -> Turn:
+    """The turn that `request` sent; header values that the log masks are left out.
+
+    To be shown or copied it is masked as the log is; `as_sent` it is as it went out.
+    """
     dialect = dialect_of(request.endpoint)
-    sent = dialect.read_request(request.body)
+    body = request.sent_body if as_sent else request.body
+    sent = dialect.read_request(body)
     follow = _read_follow(request.purpose, sent.ask)
     turn = _read_turn(sent.ask, follow, dialect)
     # where notifications go is the session's to say, anew for each task
@@ -252,10 +295,8 @@ def read_sent_turn(request: RequestSent) -> Turn:
     id = sent.id if isinstance(sent.id, str) else ""
     ask = compose(turn, "", callback)
     again = dialect.encode(operation_of(turn), ask, url=request.url, request_id=id).body
-    if again != request.body:
-        turn = Turn(
-            turn.text, context_id=turn.context_id, message_id=turn.message_id, raw=request.body
-        )
+    if again != body:
+        turn = Turn(turn.text, context_id=turn.context_id, message_id=turn.message_id, raw=body)
     is_pushed = callback is not None and turn.raw is None
     also = frozenset({Also.PUSH}) if is_pushed else frozenset[Also]()
     return replace(turn, follow=follow, also=also, headers=_own_headers(request.headers))

@@ -14,8 +14,8 @@ from inspector.core.exchanger import Exchanger, Limits, ignore
 from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import WELL_KNOWN_KEYS
-from inspector.core.redaction import Redactor
-from inspector.core.requests import ACCEPT_JSON, AgentRequest, request_of
+from inspector.core.redaction import Redactor, secrets_in_url
+from inspector.core.requests import ACCEPT_JSON, AgentRequest, ids_of, request_of, with_ids
 from inspector.core.target import Target
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
 from inspector.settings import Connection
@@ -62,7 +62,7 @@ class Session:
             timeout_seconds=connection.timeout_seconds,
             limits=limits,
         )
-        self.conceal(connection.secrets)
+        self.conceal((*connection.secrets, *secrets_in_url(target.name)))
         self.receiver = Receiver(self._exchanger, self._fetch_keys)
         self.turns = Turns(
             self._exchanger,
@@ -87,7 +87,7 @@ class Session:
         return is_foreign and bool(self.credentials)
 
     def use(self, credentials: Headers, secrets: Iterable[str] = ()) -> None:
-        """Send `credentials` from now on, and keep them and `secrets` out of the log."""
+        """Send `credentials` from now on, masked as headers; `secrets` are masked anywhere."""
         self._exchanger.redactor.learn_headers(credentials)
         self.conceal(secrets)
         self._connection = replace(self._connection, headers=credentials)
@@ -115,7 +115,8 @@ class Session:
         a command that needs one returns the failed exchange of the card instead.
 
         Raises:
-            UsageError: a turn asks for push notifications and no receiver can be opened.
+            UsageError: a turn asks for push notifications and no receiver can be opened, or an
+                id is masked and this session never saw what the mask hides.
         """
         if isinstance(command, FetchCard):
             return await self._fetch_card()
@@ -124,6 +125,8 @@ class Session:
             if self.endpoint is None:
                 return card_exchange
         if isinstance(command, SendTurn):
+            # an id that cannot be sent is reported before the turn begins
+            with_ids(ids_of(command.turn), self._exchanger.redactor)
             return await self.turns.run(command.turn)
         request = request_of(command, self._new_id())
         return (await self._exchanger.follow(request.purpose, self._address(request))).number
@@ -165,8 +168,13 @@ class Session:
         await self._exchanger.aclose()
 
     def _address(self, request: AgentRequest) -> Outgoing:
-        """`request` as it goes to the agent; only once a card has said where that is."""
+        """`request` as it goes to the agent; only once a card has said where that is.
+
+        Raises:
+            UsageError: as `with_ids` does.
+        """
         assert self.endpoint is not None
+        request = with_ids(request, self._exchanger.redactor)
         return request.outgoing(self.endpoint, self.credentials)
 
     async def _fetch_card(self) -> int:

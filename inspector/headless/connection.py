@@ -4,7 +4,13 @@ import os
 import time
 from collections.abc import Mapping
 
-from inspector.core.credentials import header_of, parse_headers, read_variable, with_header
+from inspector.core.credentials import (
+    header_of,
+    parse_headers,
+    read_variable,
+    variable_values,
+    with_header,
+)
 from inspector.errors import UsageError
 from inspector.headless.options import ConnectionOptions
 from inspector.headless.terminal import print_notice
@@ -27,8 +33,12 @@ def connection_of(options: ConnectionOptions) -> Connection:
         raise UsageError(f"--jwks {options.jwks}: no such file")
     mint = read_mint_flags(options, os.environ)
     headers = parse_headers(options.header, os.environ)
+    secrets = variable_values(options.header, os.environ)
     for header in credential_headers(options, mint, os.environ):
         headers = with_header(headers, header)
+        secrets += (header[1],)
+    for variable in (options.token_env, options.api_key_env):
+        secrets += (os.environ[variable].strip(),) if variable is not None else ()
     connection = Connection(
         headers=headers,
         timeout_seconds=options.timeout or DEFAULT_TIMEOUT_SECONDS,
@@ -37,7 +47,7 @@ def connection_of(options: ConnectionOptions) -> Connection:
         client_cert=options.client_cert,
         client_key=options.client_key,
         mint=mint,
-        secrets=(mint.key,) if mint else (),
+        secrets=(*secrets, mint.key) if mint else secrets,
         allowed_origins=tuple(_origin(url) for url in options.allow_origin),
         jwks_file=options.jwks,
         protocol=options.protocol,

@@ -170,7 +170,7 @@ def ask_credentials(session: Session, scheme: Scheme, url: str) -> bool:
     if not secret:
         return False
     header = header_of(scheme, secret, f"the {scheme.label}")
-    session.use(with_header(session.credentials, header))
+    session.use(with_header(session.credentials, header), [secret, header[1]])
     return True
 
 

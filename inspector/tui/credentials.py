@@ -92,10 +92,10 @@ class Credentials:
 
             self.mint = given
             header = header_of(BEARER, mint_token(given, self._now()), "the token")
-            self.session.use(self._with(header), [given.key])
+            self.session.use(self._with(header), [given.key, header[1]])
         else:
             self.mint = None
-            self.session.use(self._with(given))
+            self.session.use(self._with(given), [given[1]])
         left = self.left_seconds
         return "new credentials" if left is None else f"new token, expires in {span(left)}"
 

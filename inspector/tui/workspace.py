@@ -28,6 +28,7 @@ from inspector.core.commands import (
 )
 from inspector.core.credentials import fill_headers
 from inspector.core.entries import Entry, Purpose
+from inspector.core.redaction import mask_url
 from inspector.core.session import Session
 from inspector.errors import UsageError
 from inspector.settings import Connection, Mint
@@ -116,7 +117,7 @@ class Workspace(Screen[None]):
     def compose(self) -> ComposeResult:
         entries = self.session.log.entries if self.session is not None else ()
         # nothing was said yet to who is there now
-        yield Header(self.target, reopened_to=entries[-1].seq if entries else 0)
+        yield Header(mask_url(self.target), reopened_to=entries[-1].seq if entries else 0)
         yield SaveProblems()
         yield self.panels
         yield LiveDrawer()
@@ -345,8 +346,8 @@ class Workspace(Screen[None]):
     def _turn_command(self) -> str | None:
         from inspector.tui.copying import send_command
 
-        turn = self.composer.turn_as_sent()
-        return turn and send_command(self.target, replace(turn, message_id=None))
+        turn = self.composer.turn_as_sent(is_masked=True)
+        return turn and send_command(mask_url(self.target), replace(turn, message_id=None))
 
     def _task_command(self) -> str | None:
         from inspector.tui.copying import task_command
@@ -355,7 +356,7 @@ class Workspace(Screen[None]):
         if exchange is None or exchange.purpose is None or exchange.progress.task_id is None:
             return None
         task_id, context_id = exchange.progress.task_id, exchange.progress.context_id
-        return task_command(self.target, exchange.purpose, task_id, context_id)
+        return task_command(mask_url(self.target), exchange.purpose, task_id, context_id)
 
     def action_live(self) -> None:
         """Let each save run the conversation again, or no longer."""

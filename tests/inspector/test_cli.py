@@ -595,6 +595,18 @@ def test_a_secret_that_the_agent_repeats_is_masked(
     assert "you sent ***" in out
 
 
+@pytest.mark.req("CONN-3")
+def test_a_literal_header_changes_nothing_of_the_reply(
+    start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [{"kind": "text", "text": "the message for tenant-42"}]
+    message = {"kind": "message", "messageId": "m", "role": "agent", "parts": parts}
+    url = start_agent(result={**message, "contextId": "tenant-42"}).url
+    words = ["--header", "X-Trace: result", "--header", "X-Kind: message"]
+    assert main(["send", url, "hi", *words, "--header", "X-Tenant: tenant-42"]) == 0
+    assert "the message for tenant-42" in capsys.readouterr().out
+
+
 # The card
 
 

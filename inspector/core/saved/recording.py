@@ -40,10 +40,14 @@ class BadRecording(ValueError):
         super().__init__(f"line {line} of the recording is not an entry")
 
 
+def _saved_fields(kind: type[Entry]) -> "list[dataclasses.Field[object]]":
+    return [field for field in dataclasses.fields(kind) if field.name != "unmasked"]
+
+
 def encode_entry(entry: Entry) -> str:
     """Return `entry` as a JSON object without a line end; bytes that are not UTF-8 as base64."""
     fields: dict[str, Json] = {"entry": type(entry).__name__}
-    for field in dataclasses.fields(entry):
+    for field in _saved_fields(type(entry)):
         value: object = getattr(entry, field.name)
         match value:
             case bytes():
@@ -179,7 +183,7 @@ _DECODERS: Mapping[
 ] = {
     kind.__name__: (
         kind,
-        {field.name: _READERS[field.type] for field in dataclasses.fields(kind)},
+        {field.name: _READERS[field.type] for field in _saved_fields(kind)},
     )
     for kind in get_args(Entry)
 }

@@ -192,11 +192,12 @@ class History:
             return self._unsent[self._at - len(requests)]
         return self.read(requests[self._at])
 
-    def read(self, request: RequestSent) -> Turn:
+    def read(self, request: RequestSent, *, is_masked: bool = False) -> Turn:
         """Return the turn of `request`, with the headers and ways that its writer gave it."""
-        turn = read_sent_turn(request)
+        sent = read_sent_turn(request, as_sent=True)
+        turn = read_sent_turn(request) if is_masked else sent
         for composed in reversed(self._composed):
-            if _is_same(composed, turn):
+            if _is_same(composed, sent):
                 return replace(turn, headers=composed.headers, also=composed.also)
         return turn
 
@@ -371,12 +372,12 @@ class Composer(VerticalGroup):
             return None
         return replace(turn, context_id=turn.context_id or exchange.progress.context_id)
 
-    def turn_as_sent(self) -> Turn | None:
-        """Return the selected turn as it went out."""
+    def turn_as_sent(self, *, is_masked: bool = False) -> Turn | None:
+        """Return the selected turn as it went out, or masked as the log is."""
         exchange = self._view.turn_exchange
         if exchange is None or not isinstance(exchange.request, RequestSent):
             return None
-        return self.history.read(exchange.request)
+        return self.history.read(exchange.request, is_masked=is_masked)
 
     def open_page(self, page: str) -> None:
         """Open the drawer at `page`."""

@@ -25,13 +25,17 @@ from inspector.core.entries import (
     Failed,
     FrameReceived,
     Log,
+    Purpose,
     RequestSent,
     ResponseEnded,
     ResponseStarted,
 )
 from inspector.core.exchanger import Limits
+from inspector.core.requests import read_sent_turn
+from inspector.core.saved.recording import encode_entry
 from inspector.core.session import Session
 from inspector.core.target import Target, parse_target
+from inspector.errors import UsageError
 from inspector.net.events import (
     Broken,
     Chunk,
@@ -45,6 +49,7 @@ from inspector.net.events import (
 from inspector.settings import Connection
 
 CARD = json.dumps({"name": "A", "url": "http://agent.test/rpc"}).encode()
+TENANT = "tenant-42"
 EVENT_STREAM = "text/event-stream"
 
 
@@ -352,6 +357,74 @@ async def test_credentials_are_sent_and_never_logged() -> None:
     assert all(credentials[0] in one.headers for one in transport.sent)
     assert "s3cret" not in repr(session.log.entries)
     assert "x=1" not in repr(session.log.entries)
+
+
+ECHO = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": "id1",
+        "result": {
+            "kind": "task",
+            "id": "task-tenant-42",
+            "contextId": "tenant-42",
+            "status": {"state": "input-required"},
+        },
+    }
+).encode()
+
+
+@pytest.mark.anyio
+@pytest.mark.req("CONN-3", "SESS-1")
+async def test_a_secret_that_is_an_id_goes_out_as_the_agent_gave_it() -> None:
+    session, transport = make_session(
+        reply(CARD), reply(ECHO), reply(ECHO), reply(ECHO), connection=Connection(secrets=(TENANT,))
+    )
+    await session.run(SendTurn(Turn("hi")))
+    shown = read_reply(session)
+    assert (shown["contextId"], shown["id"]) == ("***", "task-***")
+    await session.run(SendTurn(Turn("on", context_id=shown["contextId"], task_id=shown["id"])))
+    message = json.loads(transport.sent[-1].body)["params"]["message"]
+    assert (message["contextId"], message["taskId"]) == (TENANT, "task-tenant-42")
+    await session.run(GetTask(shown["id"], context_id=shown["contextId"]))
+    assert json.loads(transport.sent[-1].body)["params"]["id"] == "task-tenant-42"
+    assert dict(transport.sent[-1].headers)["X-A2A-Context-Id"] == TENANT
+    assert TENANT not in repr(session.log.entries)
+
+
+@pytest.mark.anyio
+@pytest.mark.req("CONN-3", "SESS-1")
+async def test_a_turn_is_sent_again_as_it_was() -> None:
+    session, transport = make_session(
+        reply(CARD), reply(ECHO), reply(ECHO), connection=Connection(secrets=(TENANT,))
+    )
+    await session.run(SendTurn(Turn("for tenant-42", message_id="m")))
+    (request,) = (one for one in session.log.entries if requests_turn(one))
+    assert isinstance(request, RequestSent)
+    assert TENANT not in encode_entry(request)
+    await session.run(SendTurn(read_sent_turn(request, as_sent=True)))
+    first, again = (json.loads(one.body)["params"] for one in transport.sent[1:])
+    assert first == again
+
+
+@pytest.mark.anyio
+@pytest.mark.req("CONN-3", "SESS-1")
+@pytest.mark.parametrize(
+    "command", [SendTurn(Turn("on", context_id="***")), GetTask("task-***"), CancelTask("***")]
+)
+async def test_a_mask_is_never_sent_as_an_id(command: Command) -> None:
+    session, transport = make_session(reply(CARD), reply(ECHO))
+    with pytest.raises(UsageError, match="is masked"):
+        await session.run(command)
+    assert len(transport.sent) == 1
+
+
+def requests_turn(entry: Entry) -> bool:
+    return isinstance(entry, RequestSent) and entry.purpose is Purpose.SEND
+
+
+def read_reply(session: Session) -> Any:
+    frames = [one for one in session.log.entries if isinstance(one, FrameReceived)]
+    return json.loads(frames[-1].raw)["result"]
 
 
 @pytest.mark.anyio
