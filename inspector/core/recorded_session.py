@@ -13,9 +13,11 @@ from inspector.core.saved.recording import read_session
 from inspector.core.saved.session_store import Recording, record, record_again, replayed
 from inspector.core.session import Session
 from inspector.core.target import parse_target
+from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
+from inspector.wire.tokens import MASK
 
 REOPENED = "reopened: nothing is sent before you do"
 
@@ -65,10 +67,16 @@ def reopen_session(
     """Go on with a saved session, at its own target or another.
 
     Raises:
-        UsageError: the file is not a session, is open elsewhere, or its target is unknown here.
+        UsageError: the file is not a session, is open elsewhere, or its target is unknown here or
+            held a secret.
     """
     saved = read_session(path)
     target = target or saved.header.target
+    if MASK in target:
+        raise UsageError(
+            f"the session's target {target} held a secret, which is not saved",
+            f"a2a-inspect URL --session {saved.header.id}",
+        )
     parse_target(target)
     now = datetime.now().astimezone()
     if connection.is_saved:

@@ -16,6 +16,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 from textual.widgets import Static
 
+from inspector.core.redaction import mask_url
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
@@ -86,7 +87,7 @@ class InspectorApp(App[int]):
         self.theme = COLOURLESS.name if self.no_color else wanted if wanted in THEMES else DARK.name
 
     def compose(self) -> ComposeResult:
-        yield Static(f"a2a-inspect ○ {self._target or ''}  connecting", id="connecting")
+        yield Static(f"a2a-inspect ○ {mask_url(self._target or '')}  connecting", id="connecting")
 
     def on_mount(self) -> None:
         if not self.is_headless and sys.stdin.isatty():

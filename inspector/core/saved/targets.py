@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
+from inspector.core.redaction import secrets_in_url
 from inspector.core.saved.recording import read_header
 from inspector.core.saved.session_store import make_private_folder, replace_file, session_paths
 from inspector.errors import UsageError
@@ -207,6 +208,11 @@ def check_secrets(target: SavedTarget) -> None:
         raise UsageError(
             "the URL holds a password, which is not saved",
             "leave it out, and add --header 'Authorization: Basic ${BASIC}'",
+        )
+    if secrets_in_url(target.target):
+        raise UsageError(
+            "the URL's query holds a secret, which is not saved",
+            "leave it out, and name a variable: --api-key-env VARIABLE",
         )
     headers = target.options.get("header")
     for header in headers if isinstance(headers, list) else []:

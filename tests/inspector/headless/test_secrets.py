@@ -7,12 +7,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from inspector.cli import main
+from inspector.core.recorded_session import reopen_session
+from inspector.core.saved.recording import SessionHeader, encode_header
+from inspector.errors import UsageError
 from inspector.headless.options import EXPORT_FORMATS
+from inspector.settings import Connection
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer, StartAgent
@@ -112,3 +118,28 @@ def test_secrets_of_a_conversation_stand_nowhere(
         assert one.encode() not in written
         assert one not in seen
     assert b"my key is ***" in written
+
+
+@pytest.mark.req("CONN-3", "SESS-1")
+def test_a_secret_in_the_targets_url_is_never_saved(
+    start_agent: "StartAgent", sessions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [{"kind": "text", "text": "you are hunter2-hunter2"}]
+    message = {"kind": "message", "messageId": "m", "role": "agent", "parts": parts}
+    url = start_agent(result=message).url
+    assert main(["send", f"{url}?api_key=hunter2-hunter2", "hi"]) == 0
+    assert main(["sessions", "list"]) == 0
+    assert main(["targets", "add", "bank", f"{url}?token=hunter2-hunter2"]) == 2
+    out, err = capsys.readouterr()
+    assert "hunter2" not in out + err
+    assert all("hunter2" not in path.read_text() for path in sessions.glob("*.jsonl"))
+
+
+@pytest.mark.req("SESS-1")
+def test_a_masked_target_is_not_called_again(sessions: Path, tmp_path: Path) -> None:
+    started = datetime.fromisoformat("2026-11-20T10:02:10.250+01:00")
+    header = SessionHeader("7f3a1c09", "http://agent.test?token=***", started, "0.1.0")
+    path = tmp_path / "session.jsonl"
+    path.write_text(encode_header(header) + "\n")
+    with pytest.raises(UsageError, match="held a secret, which is not saved"):
+        reopen_session(path, Connection(is_saved=False), pytest.fail)

@@ -70,6 +70,8 @@ def test_name_that_could_be_something_else_is_refused(name: str) -> None:
     "target",
     [
         SavedTarget("https://joe:hunter2secret@bank.test"),
+        SavedTarget("https://bank.test/?api_key=hunter2secret"),
+        SavedTarget("https://bank.test/card.json?v=1&token=hunter2secret"),
         SavedTarget("https://bank.test", {"header": ["X-Key: hunter2secret"]}),
         SavedTarget("https://bank.test", {"header": ["X-Key: hunter2secret${NOTHING}"]}),
     ],
