@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -12,7 +11,7 @@ from inspector.core.entries import Entry
 from inspector.core.recorded_session import open_session
 from inspector.core.session import Session
 from inspector.errors import InspectorError, NotA2A, Refused, TimedOut, Unreachable, UsageError
-from inspector.headless.terminal import print_error, print_notice
+from inspector.headless.terminal import can_ask, print_error, print_notice
 from inspector.settings import Connection
 from inspector.views import exchanges, log_views
 from inspector.views.data import TurnData
@@ -147,11 +146,6 @@ def error_of(problem: Problem) -> InspectorError:
     lines = [plain_line(problem.what)]
     lines += [f"  {name:<11}  {plain_line(text)}" for name, text in problem.details]
     return _ERRORS[problem.kind]("\n".join(lines))
-
-
-def can_ask() -> bool:
-    """Say whether there is a terminal to ask at."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask_credentials(session: Session, scheme: Scheme, url: str) -> bool:

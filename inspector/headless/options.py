@@ -223,6 +223,7 @@ class SessionsOptions:
     keep: int | None = flag(None, "N", "keep the N newest", read=parse_count)
     older_than: float | None = flag(None, "DAYS", "delete those older than DAYS", read=parse_days)
     named_too: bool = switch("delete named ones as well")
+    yes: bool = switch("delete without asking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +289,7 @@ ACTIONS: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
         "delete": ("delete sessions", ("json", "sessions")),
         "prune": (
             "delete old sessions without a name",
-            ("json", "keep", "older_than", "named_too"),
+            ("json", "keep", "older_than", "named_too", "yes"),
         ),
     },
     "targets": {

@@ -13,6 +13,7 @@ from inspector.core.saved.session_store import (
     find_session,
     id_of,
     name_session,
+    prunable,
     prune,
     session_paths,
     summarize,
@@ -28,7 +29,10 @@ from inspector.headless.terminal import (
     RED,
     YELLOW,
     Ink,
+    ask,
+    can_ask,
     ink_for,
+    print_aside,
     print_bytes,
     print_json,
     print_notice,
@@ -133,11 +137,38 @@ def _prune(options: SessionsOptions) -> int:
     before = None
     if options.older_than is not None:
         before = datetime.now().astimezone() - timedelta(days=options.older_than)
-    deleted = prune(
-        sessions_folder(), keep=options.keep, before=before, named_too=options.named_too
-    )
-    _print_deleted(deleted, options)
+    folder, keep, named_too = sessions_folder(), options.keep, options.named_too
+    if not options.yes:
+        paths = prunable(folder, keep=keep, before=before, named_too=named_too)
+        if paths and not _is_agreed(paths):
+            print_notice("nothing was deleted")
+            paths = []
+        for path in paths:
+            delete_session(path)
+        _print_deleted(paths, options)
+        return EXIT_OK
+    _print_deleted(prune(folder, keep=keep, before=before, named_too=named_too), options)
     return EXIT_OK
+
+
+def _is_agreed(paths: Sequence[Path]) -> bool:
+    """List the sessions and ask whether they may go.
+
+    Raises:
+        UsageError: there is no terminal to ask at.
+    """
+    count = f"{len(paths)} session" + ("" if len(paths) == 1 else "s")
+    if not can_ask():
+        raise UsageError(f"{count} would be deleted", "--yes deletes without asking")
+    print_aside(*(_line_to_delete(path) for path in paths))
+    return ask(f"Delete {count}? [y/N] ") in ("y", "yes")
+
+
+def _line_to_delete(path: Path) -> str:
+    try:
+        return _session_line(ink_for(sys.stderr), summarize(path))
+    except UsageError as error:
+        return error.text
 
 
 def _print_deleted(paths: list[Path], options: SessionsOptions) -> None:

@@ -58,6 +58,18 @@ def print_error(error: InspectorError) -> None:
         print_aside(f"  {'try':<11}  {error.hint}")
 
 
+def can_ask() -> bool:
+    """Say whether there is a terminal to ask at."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str) -> str:
+    """Ask at the terminal; the answer in lower case, "" where there is none."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower()
+
+
 @contextmanager
 def _stdout() -> Generator[None]:
     try:

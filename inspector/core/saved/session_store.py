@@ -285,18 +285,38 @@ def prune(
     most_bytes: int | None = None,
     named_too: bool = False,
 ) -> list[Path]:
-    """Delete the sessions beyond the `keep` newest, those begun `before`, and return them.
+    """Delete the sessions that `prunable` returns for the same limits, and return them."""
+    found = _selected(folder, keep, before, most_bytes)
+    return [path for path in found if _delete_if_free(path, named_too)]
+
+
+def prunable(
+    folder: Path,
+    *,
+    keep: int | None = None,
+    before: datetime | None = None,
+    most_bytes: int | None = None,
+    named_too: bool = False,
+) -> list[Path]:
+    """Return the sessions beyond the `keep` newest, and those begun `before`.
 
     Of what is left the oldest go until it is no more than `most_bytes`. A session with a name goes
     only with `named_too`; one that is being recorded stays.
     """
+    found = _selected(folder, keep, before, most_bytes)
+    return [path for path in found if _may_go(path, named_too)]
+
+
+def _selected(
+    folder: Path, keep: int | None, before: datetime | None, most_bytes: int | None
+) -> list[Path]:
     paths = session_paths(folder)
     selected = set(paths[keep:]) if keep is not None else set[Path]()
     if before is not None:
         selected |= {path for path in paths if path.name < _stamp(before)}
     if most_bytes is not None:
         selected |= set(_beyond(paths, most_bytes))
-    return [path for path in paths if path in selected and _may_go(path, named_too)]
+    return [path for path in paths if path in selected]
 
 
 def _beyond(paths: Iterable[Path], most_bytes: int) -> Iterator[Path]:
@@ -310,10 +330,18 @@ def _beyond(paths: Iterable[Path], most_bytes: int) -> Iterator[Path]:
 
 
 def _may_go(path: Path, named_too: bool) -> bool:
-    """Delete `path` if it may be; False where it stays."""
     try:
-        if (read_name(path) and not named_too) or is_open(path):
-            return False
+        return not (read_name(path) and not named_too) and not is_open(path)
+    except OSError:
+        # another process was faster
+        return False
+
+
+def _delete_if_free(path: Path, named_too: bool) -> bool:
+    """Delete `path` if it may be; False where it stays."""
+    if not _may_go(path, named_too):
+        return False
+    try:
         path.unlink()
     except OSError:
         # another process was faster, or the folder is not ours to change

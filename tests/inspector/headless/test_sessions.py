@@ -1,6 +1,8 @@
 """`a2a-inspect sessions`: what a command saved is listed, shown, named, exported, thrown away."""
 
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -156,13 +158,50 @@ def test_sessions_are_deleted_and_pruned(
     four, three, two, one = (session["id"] for session in listed(capsys))
     printed(capsys, "sessions", "name", one, "keep me")
     assert printed(capsys, "sessions", "delete", three) == f"deleted {three}\n"
-    pruned = json.loads(printed(capsys, "sessions", "prune", "--keep", "1", "--json"))
+    pruned = json.loads(printed(capsys, "sessions", "prune", "--keep", "1", "--yes", "--json"))
     assert pruned == {"deleted": [two]}
     assert [session["id"] for session in listed(capsys)] == [four, one]
     assert printed(capsys, "sessions", "prune", "--older-than", "1") == ""
-    printed(capsys, "sessions", "prune", "--older-than", "0", "--named-too")
+    printed(capsys, "sessions", "prune", "--older-than", "0", "--named-too", "--yes")
     assert listed(capsys) == []
     assert main(["sessions", "prune"]) == 2
+
+
+def answered(answer: str, *words: str) -> tuple[str, str]:
+    """What `a2a-inspect WORDS` prints, and asks at a terminal where `answer` is typed."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    run = subprocess.run(
+        [sys.executable, "-m", "inspector", *words],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+        timeout=60,
+    )
+    os.close(theirs)
+    asked = os.read(ours, 65536).decode()
+    os.close(ours)
+    return run.stdout.decode(), asked
+
+
+@pytest.mark.req("SESS-1")
+def test_prune_asks(sessions: Path, bank: "RawServer", capsys: Capture) -> None:
+    for text in ("one", "two"):
+        printed(capsys, "send", bank.url, text)
+    two, one = (session["id"] for session in listed(capsys))
+    assert main(["sessions", "prune", "--keep", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "1 session would be deleted" in told
+    assert "--yes deletes without asking" in told
+    deleted, asked = answered("", "sessions", "prune", "--keep", "1")
+    assert "Delete 1 session? [y/N]" in asked
+    assert one in asked
+    assert two not in asked
+    assert (deleted, len(listed(capsys))) == ("", 2)
+    deleted, _ = answered("y", "sessions", "prune", "--keep", "1")
+    assert deleted == f"deleted {one}\n"
+    assert [session["id"] for session in listed(capsys)] == [two]
 
 
 def test_file_that_is_no_session_does_not_hide_the_others(
