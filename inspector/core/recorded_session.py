@@ -1,6 +1,7 @@
 """A session with one target and the file that it is recorded in; opened, or opened again."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +11,13 @@ from uuid import uuid4
 
 from inspector.core.entries import Log
 from inspector.core.saved.recording import read_session
-from inspector.core.saved.session_store import Recording, record, record_again, replayed
+from inspector.core.saved.session_store import (
+    Recording,
+    find_conversation,
+    record,
+    record_again,
+    replayed,
+)
 from inspector.core.session import Session
 from inspector.core.target import parse_target
 from inspector.errors import UsageError
@@ -42,9 +49,15 @@ class RecordedSession:
 
 
 def open_session(
-    target: str, connection: Connection, warn: Callable[[str], None]
+    target: str,
+    connection: Connection,
+    warn: Callable[[str], None],
+    context_id: str | None = None,
 ) -> RecordedSession:
     """Open a session with `target`; nothing is sent yet.
+
+    With a `context_id` it goes on with the saved session that holds this context, if there is
+    one that no other process records.
 
     `warn` is called with the reason if the session cannot be saved.
 
@@ -52,6 +65,12 @@ def open_session(
         UsageError: `target` is neither a URL nor a file.
     """
     parse_target(target)
+    if connection.is_saved and context_id is not None:
+        path = find_conversation(sessions_folder(), target, context_id)
+        if path is not None:
+            # one that is open in another process stays that one's
+            with suppress(UsageError):
+                return reopen_session(path, connection, warn, target)
     now = datetime.now().astimezone()
     if connection.is_saved:
         folder, id = sessions_folder(), token_hex(4)

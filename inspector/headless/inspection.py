@@ -107,13 +107,17 @@ class Inspection:
 
 
 @asynccontextmanager
-async def inspect(target: str, connection: Connection) -> AsyncGenerator[Inspection]:
+async def inspect(
+    target: str, connection: Connection, context_id: str | None = None
+) -> AsyncGenerator[Inspection]:
     """An inspection of `target`; an interruption first reports what was under way.
+
+    It is recorded in the saved session that holds `context_id`, if there is one.
 
     Raises:
         UsageError: `target` is neither a URL nor a file.
     """
-    recorded = open_session(target, connection, print_notice)
+    recorded = open_session(target, connection, print_notice, context_id)
     inspection = Inspection(recorded.session)
     try:
         yield inspection

@@ -41,7 +41,8 @@ def run(options: SendOptions) -> int:
 async def _send(
     options: SendOptions, turn: Turn, secrets: tuple[str, ...], expected: str | None
 ) -> int:
-    async with inspect(options.target, connection_of(options.connection)) as inspection:
+    connection, context_id = connection_of(options.connection), options.message.context
+    async with inspect(options.target, connection, context_id) as inspection:
         inspection.session.conceal(secrets)
         await inspection.connect()
         if options.twice:

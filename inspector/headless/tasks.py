@@ -25,7 +25,8 @@ async def _run(options: TasksOptions) -> int:
             f"--context {options.context!r} has characters no header may hold",
             "leave it out: TASK_ID alone finds the task, unless the agent has replicas",
         )
-    async with inspect(options.target, connection_of(options.connection)) as inspection:
+    connection = connection_of(options.connection)
+    async with inspect(options.target, connection, options.context) as inspection:
         await inspection.connect()
         command = _COMMANDS[options.action](options.task_id, options.context)
         followed = await follow(inspection, command, FollowOptions(), is_json=options.json)

@@ -1,6 +1,7 @@
 """The folder of saved sessions: recording, finding, naming, summarizing and deleting them."""
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -33,6 +34,7 @@ LAST = "last"
 LONGEST_NAME = 80
 MOST_SESSIONS = 500
 MOST_BYTES = 1024**3
+MOST_CONTINUED_BYTES = 16 * 1024**2
 FLUSH_SECONDS = 0.1
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _NAME_LINE = b'\n{"name": '
@@ -205,6 +207,24 @@ def find_session(folder: Path, word: str) -> Path:
     if os.sep in word or os.path.isfile(word):
         return _existing(Path(word))
     raise UsageError(f"no session is named {word!r}", "a2a-inspect sessions list shows all")
+
+
+def find_conversation(folder: Path, target: str, context_id: str) -> Path | None:
+    """Return the newest session with `target` in which the context was spoken of.
+
+    One of more than MOST_CONTINUED_BYTES is passed over: to go on with it, all of it is read.
+    """
+    # a body stands in a line as text, its quotes escaped once more
+    value = re.escape(json.dumps(json.dumps(context_id))[1:-1]).encode()
+    names_context = re.compile(rb'\\"contextId\\":\s*' + value)
+    shown_target = Redactor().url(target)
+    for path in session_paths(folder):
+        with suppress(OSError, UsageError):
+            if path.stat().st_size > MOST_CONTINUED_BYTES:
+                continue
+            if read_header(path).target == shown_target and names_context.search(path.read_bytes()):
+                return path
+    return None
 
 
 def _existing(path: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inspector.cli import main
+from inspector.core.saved.session_store import lock
 
 if TYPE_CHECKING:
     from tests.inspector.conftest import RawServer
@@ -44,6 +45,37 @@ def test_command_saves_its_session(sessions: Path, bank: "RawServer", capsys: Ca
     assert Path(newest["path"]).parent == sessions
     lines = printed(capsys, "sessions", "list").splitlines()
     assert "hello  1 turn  ✓ completed" in lines[1]
+
+
+@pytest.mark.req("SESS-1")
+def test_commands_in_one_context_are_one_session(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "send", bank.url, "one")
+    printed(capsys, "send", bank.url, "two", "--context", "c-1")
+    printed(capsys, "send", bank.url, "three", "--context", "c-1")
+    [session] = listed(capsys)
+    described = json.loads(printed(capsys, "sessions", "show", session["id"], "--json"))
+    assert [turn["text"] for turn in described["turns"]] == ["one", "two", "three"]
+    assert [turn["said"] for turn in described["turns"]][:2] == [
+        "You said one, as t-1.",
+        "You said two, as t-2.",
+    ]
+    printed(capsys, "send", bank.url, "four", "--context", "c-2")
+    printed(capsys, "send", bank.url, "five", "--context", "c-1", "--no-save")
+    assert len(listed(capsys)) == 2
+
+
+@pytest.mark.req("SESS-1")
+def test_session_that_is_open_elsewhere_is_not_continued(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "send", bank.url, "one")
+    (path,) = sessions.iterdir()
+    with path.open("rb") as file:
+        assert lock(file.fileno())
+        printed(capsys, "send", bank.url, "two", "--context", "c-1")
+    assert [one["first"] for one in listed(capsys)] == ["two", "one"]
 
 
 @pytest.mark.req("SESS-1")
