@@ -136,10 +136,13 @@ class FilterLine(Horizontal):
         self.screen.set_focus(field)
 
     def show(self, text: str, count: str, problem: str) -> None:
-        """Show the filter in force with its `count` or `problem`; without a filter, nothing."""
+        """Show the filter in force with its `count` or `problem`; without a filter, nothing.
+
+        While the user types, the line is theirs: the filter in force may lag behind it.
+        """
         field = self.query_one(Input)
         self.display = bool(text) or field.has_focus
-        if field.value != text:
+        if field.value != text and not field.has_focus:
             with self.prevent(Input.Changed):
                 field.value = text
         style = styles.BAD if problem else styles.WARN

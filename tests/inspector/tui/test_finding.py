@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from record_session import decode_entries
 from textual.content import Content
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -119,6 +120,18 @@ async def test_data_has_a_filter_of_its_own() -> None:
         assert 'recipient  "Joe"' in lines
         assert not any("has_funds" in line for line in lines)
         assert "completed" in shown(workspace, TimelinePanel)
+
+
+@pytest.mark.req("WIRE-2")
+async def test_filter_stays_in_order_while_the_panels_lag_behind() -> None:
+    async with InspectorApp().run_test(size=(120, 36)) as pilot:
+        workspace = await show(pilot, recorded())
+        await pilot.press("2", "/")
+        for pasted in ("s", "tate:inp"):
+            pilot.app.post_message(Paste(pasted))
+        await pilot.pause()
+        await pilot.press("X")
+        assert workspace.query_one("#filter-text", Input).value == "state:inpX"
 
 
 def test_lines_that_pass_keep_what_they_stand_below() -> None:
