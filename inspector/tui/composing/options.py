@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import HorizontalGroup, VerticalGroup
 from textual.content import Content
 from textual.message import Message
@@ -174,6 +176,16 @@ def _joined(words: list[tuple[str, str, str]]) -> Content:
     return line
 
 
+class Toggle(Button):
+    """Enter and Space press it; its word shows that it was pressed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
+
+    def __init__(self, label: Content | str, *, name: str | None = None, classes: str) -> None:
+        super().__init__(label, name=name, classes=classes, compact=True)
+        self.active_effect_duration = 0
+
+
 class Choices(HorizontalGroup):
     """`names` are the words by their value. Who holds the choice answers Toggled with `show`."""
 
@@ -190,10 +202,7 @@ class Choices(HorizontalGroup):
     def compose(self) -> ComposeResult:
         yield Static(self._label, classes="label", markup=False)
         for value, name in self._names.items():
-            button = Button(Content(f"[ ] {name}"), name=value, classes="choice", compact=True)
-            # the cross shows that it was pressed
-            button.active_effect_duration = 0
-            yield button
+            yield Toggle(Content(f"[ ] {name}"), name=value, classes="choice")
 
     def show(self, chosen: Collection[str]) -> None:
         for button in self.query(Button):

@@ -16,7 +16,7 @@ from textual.widgets import Button, Input
 from inspector.core.commands import SlotShape
 from inspector.core.project import DomainSlot, has_domain, read_slot_domain
 from inspector.tui.ask_line import LineInput
-from inspector.tui.composing.options import Choices
+from inspector.tui.composing.options import Choices, Toggle
 from inspector.tui.drawing.safe_text import value_text
 from inspector.wire.json_values import Json, parse_json
 
@@ -181,10 +181,7 @@ class PairLine(HorizontalGroup):
         yield LineInput(name, placeholder=self._noun, classes="name", compact=True)
         yield LineInput(typed, placeholder="value", classes="value", compact=True)
         if not self.is_text:
-            kind = Button("auto", classes="kind", compact=True)
-            # its word shows that it was pressed
-            kind.active_effect_duration = 0
-            yield kind
+            yield Toggle("auto", classes="kind")
 
     def on_mount(self) -> None:
         self.know(self._hints)

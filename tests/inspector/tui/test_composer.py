@@ -11,7 +11,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
-from inspector.core.commands import SlotShape, Turn
+from inspector.core.commands import Also, SlotShape, Turn
 from inspector.core.requests import read_part
 from inspector.core.saved.recording import encode_entry
 from inspector.core.saved.session_store import find_session
@@ -121,6 +121,20 @@ async def choose(pilot: Pilot[int], group: str, name: str) -> None:
 async def fill(pilot: Pilot[int], field: str, text: str) -> None:
     pilot.app.screen.query_one(field, Input).focus()
     await write(pilot, text)
+
+
+@pytest.mark.req("COMP-2", "TUI-1")
+@pytest.mark.parametrize("key", ["space", "enter"])
+async def test_space_and_enter_toggle_a_choice(
+    key: str, server: "RawServer", until: "Until"
+) -> None:
+    async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
+        await until.connected(pilot)
+        await pilot.press("ctrl+o")
+        pilot.app.screen.query("#which-also Button")[1].focus()
+        for also in (frozenset({Also.POLL}), frozenset[Also]()):
+            await pilot.press(key)
+            assert workspace(pilot).composer.options.also == also
 
 
 @pytest.mark.req("COMP-2", "COMP-3")
