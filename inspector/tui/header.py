@@ -17,6 +17,7 @@ from inspector.tui.log_view import LogView
 from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views import mock
 from inspector.views.card import CardView
+from inspector.views.exchanges import Exchange
 from inspector.views.mock import MockView
 from inspector.views.problems import refusal_of
 
@@ -61,7 +62,7 @@ def _connection(view: LogView, reopened_to: int) -> ConnectionState:
     last = view.exchanges[-1] if view.exchanges else None
     if last is not None and last.request.seq <= reopened_to:
         return ConnectionState.REOPENED
-    if last is not None and last.failure is not None and last.failure.kind in _UNREACHED:
+    if _is_unreached(last, view.mock) or _is_gone(last, view.mock):
         return ConnectionState.FAILED
     if view.card is not None:
         return ConnectionState.CONNECTED
@@ -69,6 +70,21 @@ def _connection(view: LogView, reopened_to: int) -> ConnectionState:
         return ConnectionState.REFUSED
     is_over = bool(view.exchanges) and not view.running
     return ConnectionState.FAILED if is_over else ConnectionState.CONNECTING
+
+
+def _is_unreached(last: Exchange | None, mock: MockView) -> bool:
+    """Say whether the last attempt failed, and the agent's events did not come since."""
+    if last is None or last.failure is None or last.failure.kind not in _UNREACHED:
+        return False
+    return not (mock.is_listening and mock.heard_seq > last.failure.seq)
+
+
+def _is_gone(last: Exchange | None, mock: MockView) -> bool:
+    """Say whether the agent's events have ended, and nothing else came from it since."""
+    if mock.is_listening or not mock.heard_seq:
+        return False
+    sign = last and (last.push or last.response)
+    return sign is None or sign.seq < mock.heard_seq
 
 
 class Header(Widget):
@@ -125,7 +141,7 @@ class Header(Widget):
         return ((f"   {words.text}", words.style),) if words.text else ()
 
     def _conversation(self, *, is_short: bool = False) -> Content:
-        beside = mock_words(self.view.mock, is_short=is_short)
+        beside = mock_words(self.view.mock, self.view.connection, is_short=is_short)
         if self.is_live:
             words = styles.LIVE if is_short else f"{styles.LIVE} live"
             beside += Content.styled(f"{words}  ", styles.GOOD)
@@ -139,7 +155,7 @@ class Header(Widget):
         return beside + Content.assemble(*parts)
 
 
-def mock_words(mock: MockView, *, is_short: bool) -> Content:
+def mock_words(mock: MockView, connection: ConnectionState, *, is_short: bool) -> Content:
     """Return what a connected mock serves, how its last save went, and what is armed in it."""
     if mock.model is None:
         return Content("")
@@ -149,8 +165,9 @@ def mock_words(mock: MockView, *, is_short: bool) -> Content:
         said = (flows if is_short else f"reloaded, {flows}", styles.GOOD)
     if mock.reload is not None and mock.reload.problems:
         said = ("not reloaded", styles.BAD)
-    if not mock.is_listening:
-        said = ("mock gone", styles.BAD)
+    if mock.heard_seq and not mock.is_listening:
+        answers = connection is ConnectionState.CONNECTED
+        said = ("mock without events", styles.WARN) if answers else ("mock gone", styles.BAD)
     armed = mock.live_faults
     faults = f"{len(armed)} fault{'' if len(armed) == 1 else 's'}"
     if len(armed) == 1 and not is_short:

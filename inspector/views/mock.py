@@ -57,12 +57,14 @@ class AdminCall:
 class MockView:
     """`model` is None while no mock is known; the mappings are by exchange and by trace id.
 
-    `reload` is the last save that the mock reported, `complaint` why it refused the last request. A
-    turn under way has its trace's id in `untold`: there is none before its end.
+    `is_listening` says whether its events are followed, since the entry `heard_seq` (0: they never
+    were). `reload` is the last save that the mock reported, `complaint` why it refused the last
+    request. A turn under way has its trace's id in `untold`: there is none before its end.
     """
 
     model: Model | None = None
     is_listening: bool = False
+    heard_seq: int = 0
     reload: Reload | None = None
     reloads: int = 0
     armed: tuple[ArmedFault, ...] = ()
@@ -122,12 +124,9 @@ def _start(view: MockView, started: ResponseStarted) -> MockView:
     asked = view.asked.get(started.exchange)
     if asked is not None:
         asked = replace(asked, status=started.status)
+        view = replace(view, asked={**view.asked, started.exchange: asked})
         is_stream = asked.path == mock_admin.EVENTS and started.status == HTTPStatus.OK
-        return replace(
-            view,
-            asked={**view.asked, started.exchange: asked},
-            is_listening=view.is_listening or is_stream,
-        )
+        return replace(view, is_listening=True, heard_seq=started.seq) if is_stream else view
     named = [value for name, value in started.headers if name.lower() == mock_admin.TRACE_ID]
     if not named:
         return view
@@ -233,5 +232,6 @@ def _end_turn(view: MockView, exchange: int) -> MockView:
 
 def _end(view: MockView, asked: AdminCall, entry: ResponseEnded | Failed) -> MockView:
     others = {key: one for key, one in view.asked.items() if key != entry.exchange}
-    is_deaf = asked.path == mock_admin.EVENTS
-    return replace(view, asked=others, is_listening=view.is_listening and not is_deaf)
+    view = replace(view, asked=others)
+    is_deaf = view.is_listening and asked.path == mock_admin.EVENTS
+    return replace(view, is_listening=False, heard_seq=entry.seq) if is_deaf else view

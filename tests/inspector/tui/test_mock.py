@@ -417,3 +417,23 @@ async def test_mock_that_comes_back_is_followed_again(serve: Serve, until: "Unti
             await until(pilot, lambda: "mock gone" in header(pilot))
             running.enter_context(serve("--port", mock.url.rstrip("/").rpartition(":")[2]))
             await until(pilot, lambda: "mock, 1 flow" in header(pilot))
+
+
+@pytest.mark.req("TUI-2")
+async def test_header_has_one_truth_about_a_mock_that_dies_and_returns(
+    serve: Serve, until: "Until"
+) -> None:
+    with ExitStack() as running:
+        mock = running.enter_context(serve())
+        app = InspectorApp(mock.url)
+        async with app.run_test(size=SIZE) as pilot:
+            await connect(pilot, until)
+            running.close()
+            await until(pilot, lambda: "mock gone" in header(pilot))
+            assert "not connected" in header(pilot)
+            await pilot.press("h", "i", "enter")
+            await until(pilot, lambda: workspace(pilot).view.exchanges[-1].failure)
+            running.enter_context(serve("--port", mock.url.rstrip("/").rpartition(":")[2]))
+            await until(pilot, lambda: "mock, 1 flow" in header(pilot))
+            assert "not connected" not in header(pilot)
+            assert "●" in header(pilot)
