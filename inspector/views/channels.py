@@ -19,7 +19,7 @@ from inspector.wire.progress import Progress
 from inspector.wire.states import STATES, is_legal, is_resting, is_terminal
 
 STATE_PATH = "$.result.status.state"
-# A notification a little behind the stream is usual; from here on it is worth a warning.
+# A notification a little behind the stream is usual; from here on it is late.
 LATE_MS = 1000.0
 # In one turn a task goes up these steps; resting states are the last.
 _RANKS = {"submitted": 0, "working": 1, "unknown": 1}
@@ -269,11 +269,10 @@ def _check_order(task: TaskReports, report: StateReport, sections: Sections) -> 
     later = (one for one in task.reported if _is_later(task, one, report))
     same = (one for one in task.reported if _is_long_before(task, one, report))
     ahead = next(later, None) or next(same, None)
-    if ahead is not None:
-        since_ms = report.at_ms - ahead.at_ms
-        severity = Severity.WARNING if since_ms >= LATE_MS else Severity.HINT
+    since_ms = 0.0 if ahead is None else report.at_ms - ahead.at_ms
+    if ahead is not None and since_ms >= LATE_MS:
         text = f"late by {since_ms:.0f} ms: {ahead.channel} reported {ahead.state} first"
-        found.append(Finding(severity, sections.push, "$.status", text))
+        found.append(Finding(Severity.WARNING, sections.push, "$.status", text))
     return found
 
 
