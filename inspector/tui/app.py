@@ -22,6 +22,7 @@ from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
 from inspector.tui.drawing.themes import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
 from inspector.tui.messages import LayoutChanged, Notice, SessionGiven, TargetGiven
+from inspector.tui.notice_line import say
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -228,9 +229,10 @@ class InspectorApp(App[int]):
             self.notice(problem)
 
     def notice(self, text: str) -> None:
-        """Say `text` at the foot of the main screen."""
+        """Say `text` at the foot of the main screen, and of what is open over it."""
         for screen in self.screen_stack:
             screen.post_message(Notice(text))
+        say(self.screen, text)
 
     async def _demonstrate(self) -> None:
         from inspector.demo import serve_bank

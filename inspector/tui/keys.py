@@ -14,6 +14,7 @@ from inspector.tui.config import Config, unknown
 from inspector.tui.drawing import styles
 from inspector.tui.layout import PANELS
 from inspector.tui.log_view import LogView
+from inspector.tui.notice_line import say
 
 # The headings of help and reference, in their order
 TURN = "The turn and its task"
@@ -280,10 +281,10 @@ _OWN_KEYS = {
 
 
 class KeyBar(Widget):
-    """One line; a notice at its right end stays until the next key."""
+    """One line; a `notice` stands above it for a moment, and no longer than until the next key."""
 
     area: reactive[Area] = reactive(Area.PROMPT)
-    notice: reactive[str] = reactive("")
+    notice: reactive[str] = reactive("", init=False, always_update=True)
     found: reactive[int] = reactive(0)
 
     def __init__(self, keys: Sequence[Key] = KEYS) -> None:
@@ -294,12 +295,12 @@ class KeyBar(Widget):
     def show_view(self, view: LogView) -> None:
         self.found = view.trouble_count.total
 
+    def watch_notice(self, notice: str) -> None:
+        say(self.screen, notice)
+
     def render(self) -> Content:
-        width = self.content_size.width
-        found = self._found()
-        notice = Content.styled(f" {self.notice} ", "reverse") if self.notice else Content("")
-        right = found + notice.truncate(max(1, width - found.cell_length), ellipsis=True)
-        room = max(0, width - right.cell_length)
+        right = self._found()
+        room = max(0, self.content_size.width - right.cell_length)
         return self._keys(room).truncate(room, pad=True) + right
 
     def _found(self) -> Content:

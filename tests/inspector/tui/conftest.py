@@ -322,11 +322,14 @@ async def resize(pilot: Pilot[int], size: Size) -> None:
 
 
 @pytest.fixture
-def drawn_as_before(snapshot: SnapshotAssertion) -> Callable[[Arrange], None]:
+def drawn_as_before(
+    snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Arrange], None]:
     """Return what compares a screen with its snapshots; a layout is drawn at three sizes.
 
-    `--snapshot-update` makes them anew.
+    `--snapshot-update` makes them anew. A notice stays until all are drawn.
     """
+    monkeypatch.setattr("inspector.tui.notice_line.NOTICE_SECONDS", PATIENCE_SECONDS)
 
     def compare(arrange: Arrange, *, is_layout: bool = False) -> None:
         folder = os.environ.get(PICTURES)

@@ -5,10 +5,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.conversation_panel import ConversationPanel
+from inspector.tui.keys import KeyBar
+from inspector.tui.notice_line import NoticeLine
 from inspector.tui.start import StartScreen
 from inspector.tui.workspace import Workspace
 
@@ -99,3 +102,26 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> 
         await pilot.press("ctrl+l", "u", *"127.0.0.1:8", "enter")
         await until(pilot, lambda: isinstance(app.screen, Workspace) and app.screen is not before)
         assert before not in app.screen_stack
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+async def test_notice_hides_no_key(
+    agent: "Agent", until: "Until", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        bar = app.screen.query_one(KeyBar)
+        keys, places = bar.render().plain, [one.region for one in app.screen.walk_children(Widget)]
+        app.notice("long " * 40)
+        await until(pilot, lambda: app.screen.query(NoticeLine))
+        await pilot.pause()
+        line = app.screen.query_one(NoticeLine)
+        assert line.region.bottom == bar.region.y
+        assert bar.render().plain == keys
+        shown = [one.region for one in app.screen.walk_children(Widget) if one is not line]
+        assert shown == places
+        monkeypatch.setattr("inspector.tui.notice_line.NOTICE_SECONDS", 0.02)
+        app.notice("short")
+        await until(pilot, lambda: not line.display)
