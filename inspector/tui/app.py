@@ -9,7 +9,7 @@ import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -22,7 +22,7 @@ from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
 from inspector.tui.drawing.themes import COLOURLESS, DARK, THEMES, AsciiLetters, is_ascii_terminal
 from inspector.tui.messages import LayoutChanged, Notice, SessionGiven, TargetGiven
-from inspector.tui.notice_line import say
+from inspector.tui.notice_line import NOTICE_SECONDS, say
 from inspector.tui.start import StartScreen
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 # From here on the three columns stand side by side.
 WIDE_COLUMNS = 110
 _TERMINAL_SECONDS = 1.0
+
+
+@runtime_checkable
+class WaitsForAgent(Protocol):
+    """A screen that says whether the user waits for something that leaving would break off."""
+
+    def is_waiting(self) -> bool: ...
 
 
 def _actions() -> "type[Provider]":
@@ -75,6 +82,7 @@ class InspectorApp(App[int]):
         self._connection = connection
         self._resolve = resolve or self._as_typed
         self._session = session
+        self._is_leaving_asked = False
         self.opened = ExitStack()
         for theme in THEMES.values():
             self.register_theme(theme)
@@ -233,6 +241,32 @@ class InspectorApp(App[int]):
         for screen in self.screen_stack:
             screen.post_message(Notice(text))
         say(self.screen, text)
+
+    # Leaving, whichever screen is shown
+
+    async def action_quit(self) -> None:
+        """Leave; while something runs, only when asked a second time."""
+        waiting = [one for one in self.screen_stack if isinstance(one, WaitsForAgent)]
+        if any(one.is_waiting() for one in waiting):
+            self._leave_or_ask("still running: ^Q again quits")
+        else:
+            self.exit()
+
+    def action_help_quit(self) -> None:
+        """Say which key quits; asked a second time, leave."""
+        self._leave_or_ask("^Q quits, as does ^C again")
+
+    def _leave_or_ask(self, question: str) -> None:
+        """Leave if the question asked last is still to be read."""
+        if self._is_leaving_asked:
+            self.exit()
+            return
+        self._is_leaving_asked = True
+        self.set_timer(NOTICE_SECONDS, self._forget_leaving)
+        self.notice(question)
+
+    def _forget_leaving(self) -> None:
+        self._is_leaving_asked = False
 
     async def _demonstrate(self) -> None:
         from inspector.demo import serve_bank

@@ -106,7 +106,7 @@ KEYS = (
     Key("even", "panels.even", SCREEN, "=", "", "", "Show all panels at the same size"),
     Key("hide", "panels.hide", SCREEN, "h", "", "", "Hide the panel; its number brings it back"),
     Key("renew", "renew", SECRET, "K", "ctrl+k", "", "Renew the token, or enter credentials"),
-    Key("quit", "quit", SCREEN, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
+    Key("quit", "app.quit", SCREEN, "q", "ctrl+q", "quit", "Quit; asks only while something runs"),
     Key("pager", "panels.pager", TAKE, "v", "", "", "Read the selected payload in $PAGER"),
     Key("view_in_editor", "panels.editor", TAKE, "O", "", "",
         "Read the selected payload in $EDITOR"),
@@ -164,7 +164,7 @@ def _shown(key: str) -> str:
 _CONTROL = re.compile(r"f([1-9]|1[0-2])|(ctrl|alt)\+[a-z]")
 # What terminals send for other keys, and what panels and lists answer before any action.
 _TAKEN = {
-    "ctrl+c": "what stops a program",
+    "ctrl+c": "what says how to quit",
     "ctrl+h": "Backspace to a terminal",
     "ctrl+i": "Tab to a terminal",
     "ctrl+j": "a new line in the composer",

@@ -109,7 +109,6 @@ class Workspace(Screen[None]):
             target, project, dialect=self._dialect, new_id=new_id, now_ms=now_ms
         )
         self._frames = Frames(lambda seconds: self.set_timer(seconds, self.draw_now))
-        self._is_quit_asked = False
         self._unsubscribe: Callable[[], None] = lambda: None
         self.closing = ExitStack()
         self.recorded_in: Path | None = None
@@ -165,6 +164,10 @@ class Workspace(Screen[None]):
     @property
     def view(self) -> LogView:
         return self.panels.view
+
+    def is_waiting(self) -> bool:
+        """Say whether leaving would break something off."""
+        return bool(self.view.running)
 
     def show_view(self, view: LogView) -> None:
         if self.cards is not None:
@@ -240,7 +243,6 @@ class Workspace(Screen[None]):
 
     def on_key(self) -> None:
         self.notice("")
-        self._is_quit_asked = False
 
     # Keys, footer and palette
 
@@ -262,14 +264,6 @@ class Workspace(Screen[None]):
             self.panels.go_back()
         else:
             self.panels.step_back()
-
-    def action_quit(self) -> None:
-        """Leave; while something runs, only when asked a second time."""
-        if self.view.running and not self._is_quit_asked:
-            self._is_quit_asked = True
-            self.notice("still running: q again quits, x cancels")
-            return
-        app_of(self).exit()
 
     def action_help(self) -> None:
         from inspector.tui.help import HelpScreen

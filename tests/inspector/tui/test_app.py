@@ -106,6 +106,73 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> 
 
 @pytest.mark.anyio
 @pytest.mark.req("TUI-2")
+@pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f3", "ctrl+q"]])
+async def test_every_way_out_asks_while_something_runs(
+    keys: list[str], agent: "Agent", until: "Until"
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        workspace = app.screen
+        assert isinstance(workspace, Workspace)
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: workspace.view.running)
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.return_code is None
+        assert "still running" in str(app.screen.query_one(NoticeLine).content)
+        await pilot.press(keys[-1])
+        assert app.return_code == 0
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+@pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f3", "ctrl+q"]])
+async def test_nothing_is_asked_while_nothing_runs(
+    keys: list[str], agent: "Agent", until: "Until"
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        await pilot.press(*keys)
+        assert app.return_code == 0
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+@pytest.mark.parametrize("before", [[], ["escape"], ["f3"]])
+async def test_ctrl_c_says_which_key_quits_and_a_second_one_does(
+    before: list[str], agent: "Agent", until: "Until"
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        await pilot.press(*before, "ctrl+c")
+        await pilot.pause()
+        assert app.return_code is None
+        assert str(app.screen.query_one(NoticeLine).content) == "^Q quits, as does ^C again"
+        await pilot.press("ctrl+c")
+        assert app.return_code == 0
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
+async def test_the_question_lapses(
+    agent: "Agent", until: "Until", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.tui.app.NOTICE_SECONDS", 0.02)
+    monkeypatch.setattr("inspector.tui.notice_line.NOTICE_SECONDS", 0.02)
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        for _ in range(2):
+            await pilot.press("ctrl+c")
+            await until(pilot, lambda: not app.screen.query_one(NoticeLine).display)
+        assert app.return_code is None
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-2")
 async def test_notice_hides_no_key(
     agent: "Agent", until: "Until", monkeypatch: pytest.MonkeyPatch
 ) -> None:
