@@ -13,7 +13,15 @@ from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from inspector.core.entries import Entry, Failed, Log, PushReceived, ResponseEnded
+from inspector.core.entries import (
+    ASIDE,
+    Entry,
+    Failed,
+    Log,
+    PushReceived,
+    RequestSent,
+    ResponseEnded,
+)
 from inspector.core.redaction import Redactor
 from inspector.core.saved.recording import (
     BadRecording,
@@ -43,8 +51,8 @@ _NAME_LINE = b'\n{"name": '
 class SessionWriter:
     """Takes entries and writes whole lines: at the end of each exchange, and soon otherwise.
 
-    Without a `file` one is opened with the first entry. Where the disk refuses, `problem` says
-    why, `warn` is called with it once, and nothing more is written.
+    Without a `file` one is opened when the conversation begins: a card alone is none. Where the
+    disk refuses, `problem` says why, `warn` is called with it once, and nothing more is written.
     """
 
     def __init__(
@@ -60,6 +68,7 @@ class SessionWriter:
         self._lines = list(first_lines)
         self._file = file
         self._timer: asyncio.TimerHandle | None = None
+        self._has_begun = file is not None
         self._is_closed = False
 
     def take(self, entry: Entry) -> None:
@@ -67,6 +76,9 @@ class SessionWriter:
         if self.problem or self._is_closed:
             return
         self._lines.append(encode_entry(entry))
+        self._has_begun = self._has_begun or _is_of_conversation(entry)
+        if not self._has_begun:
+            return
         if isinstance(entry, ResponseEnded | Failed | PushReceived):
             self.flush()
         elif self._timer is None:
@@ -90,7 +102,7 @@ class SessionWriter:
             self._give_up(error)
 
     def close(self) -> None:
-        """Write what is left; a session to which nothing came leaves no line."""
+        """Write what is left; a session in which nothing was said leaves no file."""
         if self._timer is not None:
             self.flush()
         if self._file is not None:
@@ -105,6 +117,12 @@ class SessionWriter:
         self.problem = f"this session is not saved: {where}{error.strerror}"
         self._lines.clear()
         self._warn(self.problem)
+
+
+def _is_of_conversation(entry: Entry) -> bool:
+    if isinstance(entry, RequestSent):
+        return entry.purpose not in ASIDE
+    return isinstance(entry, PushReceived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +150,8 @@ def record(
 ) -> Recording:
     """Begin a session on `target` that saves itself below `folder`; old ones make room for it.
 
-    Its file and folder are made with the first entry. `warn` is called at most once: with the
-    reason why the session is not saved after all.
+    Its file and folder are made when the conversation begins. `warn` is called at most once:
+    with the reason why the session is not saved after all.
     """
     prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
     header = SessionHeader(id, Redactor().url(target), now, _product())

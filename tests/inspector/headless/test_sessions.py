@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,23 @@ def test_session_need_not_be_saved(sessions: Path, bank: "RawServer", capsys: Ca
     assert listed(capsys) == []
     assert main(["sessions", "list"]) == 0
     assert "no session is saved" in capsys.readouterr().err
+
+
+@pytest.mark.req("SESS-1")
+def test_card_and_failed_connection_leave_no_session(
+    sessions: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    printed(capsys, "card", bank.url)
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        unreachable = f"http://127.0.0.1:{holder.getsockname()[1]}"
+        printed(capsys, "card", unreachable, status=3)
+        printed(capsys, "send", unreachable, "hello", status=3)
+    assert listed(capsys) == []
+    printed(capsys, "send", bank.url, "hello")
+    [session] = listed(capsys)
+    shown = printed(capsys, "sessions", "export", session["id"], "--format", "curl")
+    assert "agent-card.json" in shown
 
 
 @pytest.mark.req("SESS-1")

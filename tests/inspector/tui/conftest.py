@@ -48,13 +48,15 @@ PICTURES = "PICTURES"
 class Agent:
     """Asks for an account, streams a fee, and completes when it is told one.
 
-    `gate` holds every stream after `working`; `requests` are the bodies as received.
+    `gate` holds every stream after `working`; `requests` are the bodies as received,
+    `cards` counts how often the card was fetched.
     """
 
     url: str
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     canceled: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
+    cards: int = 0
     stop: Callable[[], None] = lambda: None
     is_gone: Callable[[], bool] = lambda: False
 
@@ -155,6 +157,7 @@ async def agent() -> AsyncIterator[Agent]:
         agent = Agent(f"http://127.0.0.1:{listener.getsockname()[1]}/")
 
         async def card(request: Request) -> Response:
+            agent.cards += 1
             return JSONResponse(agent.card())
 
         routes = [

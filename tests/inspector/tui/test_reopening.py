@@ -173,7 +173,7 @@ async def test_killed_app_loses_no_completed_exchange(
 ) -> None:
     agent.gate.set()
     async with terminal(agent.url) as killed:
-        await settle(lambda: ended() == 1)
+        await settle(lambda: agent.cards)
         killed.type("first\r")
         await settle(lambda: agent.requests)
         # the first turn is over before the second is asked for
@@ -190,7 +190,7 @@ async def test_killed_app_loses_no_completed_exchange(
 @pytest.mark.req("TUI-2")
 async def test_app_ends_when_its_terminal_has_gone(agent: "Agent") -> None:
     async with terminal(agent.url) as left:
-        await settle(lambda: ended() == 1)
+        await settle(lambda: agent.cards)
         left.hang_up()
         assert await left.process.wait() == 0
 
@@ -269,6 +269,6 @@ async def test_unsaved_session_is_told_and_goes_on(
     async with InspectorApp(agent.url).run_test(size=WIDE) as pilot:
         await until.connected(pilot)
         notice = pilot.app.screen.query_one(KeyBar)
-        await until(pilot, lambda: "this session is not saved" in notice.notice)
         await say(pilot, until, "hello")
+        await until(pilot, lambda: "this session is not saved" in notice.notice)
         assert "Which" in drawn(pilot)["#conversation"]
