@@ -4,10 +4,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from inspector.core.entries import Headers
 from inspector.wire.tokens import MASK, mask_header
+from inspector.wire.urls import mask_url
 
 SECRET_HEADERS = frozenset(
     {
@@ -25,11 +26,6 @@ SECRET_HEADERS = frozenset(
 # A shorter secret could be part of ordinary text, so it is masked as a whole value only.
 MIN_SECRET_LENGTH = 8
 
-_PASSWORD = re.compile(r"^([A-Za-z][\w+.-]*://[^/?#:@]*:)([^/?#]*)@")
-_QUERY = re.compile(
-    r"([?&;][\w.-]*(?:key|token|secret|password|passwd|pwd|auth|signature|sig)=)([^&;#]+)",
-    re.IGNORECASE,
-)
 _TEXT = r'"((?:[^"\\]|\\.)*+)"'
 _ID = re.compile(rf'"(?:contextId|taskId|id)"\s*+:\s*+{_TEXT}'.encode())
 
@@ -129,19 +125,6 @@ class Redactor:
         if id in self._secrets and not (id[0].isalnum() and id[-1].isalnum()):
             return id
         return self.text(id)
-
-
-def mask_url(url: str) -> str:
-    """`url` without the password before its host and what its query names as a secret."""
-    return _QUERY.sub(rf"\1{MASK}", _PASSWORD.sub(rf"\1{MASK}@", url))
-
-
-def secrets_in_url(url: str) -> tuple[str, ...]:
-    """The password and the secrets of the query in `url`, as they are spelled and decoded."""
-    password = _PASSWORD.match(url)
-    found = [password[2]] if password else []
-    found += [value for _, value in _QUERY.findall(url)]
-    return tuple(dict.fromkeys((*found, *map(unquote, found))))
 
 
 def _parts(value: str) -> set[str]:

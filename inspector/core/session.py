@@ -14,7 +14,7 @@ from inspector.core.exchanger import Exchanger, Limits, ignore
 from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import WELL_KNOWN_KEYS
-from inspector.core.redaction import Redactor, secrets_in_url
+from inspector.core.redaction import Redactor
 from inspector.core.requests import ACCEPT_JSON, AgentRequest, ids_of, request_of, with_ids
 from inspector.core.target import Target
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
@@ -23,7 +23,7 @@ from inspector.wire.dialect import Endpoint
 from inspector.wire.endpoints import choose_endpoint, dialect_of
 from inspector.wire.json_values import Json, list_at, parse_json
 from inspector.wire.signatures import key_urls
-from inspector.wire.urls import is_same_origin
+from inspector.wire.urls import is_same_origin, secrets_in_url
 
 _NO_CARD_HERE = frozenset({404, 405, 410})
 

@@ -16,7 +16,6 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 from textual.widgets import Static
 
-from inspector.core.redaction import mask_url
 from inspector.errors import InspectorError
 from inspector.folders import config_folder, state_folder
 from inspector.tui.config import Look, read_config, read_look, write_look
@@ -24,6 +23,7 @@ from inspector.tui.drawing.themes import COLOURLESS, DARK, THEMES, AsciiLetters,
 from inspector.tui.messages import LayoutChanged, Notice, SessionGiven, TargetGiven
 from inspector.tui.notice_line import NOTICE_SECONDS, say
 from inspector.tui.start import StartScreen
+from inspector.wire.urls import mask_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

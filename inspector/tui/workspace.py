@@ -28,7 +28,6 @@ from inspector.core.commands import (
 )
 from inspector.core.credentials import fill_headers
 from inspector.core.entries import Entry, Purpose
-from inspector.core.redaction import mask_url
 from inspector.core.session import Session
 from inspector.errors import UsageError
 from inspector.settings import Connection, Mint
@@ -56,7 +55,7 @@ from inspector.tui.timeline_panel import TimelinePanel
 from inspector.tui.wire_panel import WirePanel
 from inspector.wire.dialect import Dialect
 from inspector.wire.endpoints import dialect_of
-from inspector.wire.urls import root
+from inspector.wire.urls import mask_url, root
 
 _AREAS = (
     (Prompt, Area.PROMPT),

@@ -1,10 +1,18 @@
-"""Origins of URLs, and hosts that no client can reach."""
+"""Origins of URLs, the secrets in them, and hosts that no client can reach."""
 
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+import re
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from inspector.wire.tokens import MASK
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSPECIFIED = frozenset({"0.0.0.0", "::"})
+_PASSWORD = re.compile(r"^([A-Za-z][\w+.-]*://[^/?#:@]*:)([^/?#]*)@")
+_QUERY = re.compile(
+    r"([?&;][\w.-]*(?:key|token|secret|password|passwd|pwd|auth|signature|sig)=)([^&;#]+)",
+    re.IGNORECASE,
+)
 
 
 def split_url(url: str) -> SplitResult | None:
@@ -66,3 +74,16 @@ def below(url: str, name: str) -> str:
 def last_segment(url: str) -> str:
     """The last segment of the path, which stays through tunnels and proxies."""
     return url.partition("?")[0].rpartition("/")[2]
+
+
+def mask_url(url: str) -> str:
+    """`url` without the password before its host and what its query names as a secret."""
+    return _QUERY.sub(rf"\1{MASK}", _PASSWORD.sub(rf"\1{MASK}@", url))
+
+
+def secrets_in_url(url: str) -> tuple[str, ...]:
+    """The password and the secrets of the query in `url`, as they are spelled and decoded."""
+    password = _PASSWORD.match(url)
+    found = [password[2]] if password else []
+    found += [value for _, value in _QUERY.findall(url)]
+    return tuple(dict.fromkeys((*found, *map(unquote, found))))

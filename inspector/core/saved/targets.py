@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
-from inspector.core.redaction import secrets_in_url
 from inspector.core.saved.recording import read_header
 from inspector.core.saved.session_store import make_private_folder, replace_file, session_paths
 from inspector.errors import UsageError
@@ -30,6 +29,7 @@ from inspector.folders import config_folder
 from inspector.wire.dialect import Part
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, at, list_at, object_at, parse_json, text_at
+from inspector.wire.urls import secrets_in_url
 
 FILE_NAME = "targets.json"
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}")

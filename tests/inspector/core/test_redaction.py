@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.redaction import Redactor, secrets_in_url
+from inspector.core.redaction import Redactor
 from inspector.wire.tokens import MASK
+from inspector.wire.urls import secrets_in_url
 
 SECRET = 's3cret"token'
 REDACTOR = Redactor((("X-Own", "literal"),))
