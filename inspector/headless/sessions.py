@@ -9,12 +9,12 @@ from pathlib import Path
 from inspector.core.saved.recording import SavedSession, read_session
 from inspector.core.saved.session_store import (
     SessionSummary,
+    delete_free,
     delete_session,
     find_session,
     id_of,
     name_session,
     prunable,
-    prune,
     session_paths,
     summarize,
 )
@@ -138,16 +138,11 @@ def _prune(options: SessionsOptions) -> int:
     if options.older_than is not None:
         before = datetime.now().astimezone() - timedelta(days=options.older_than)
     folder, keep, named_too = sessions_folder(), options.keep, options.named_too
-    if not options.yes:
-        paths = prunable(folder, keep=keep, before=before, named_too=named_too)
-        if paths and not _is_agreed(paths):
-            print_notice("nothing was deleted")
-            paths = []
-        for path in paths:
-            delete_session(path)
-        _print_deleted(paths, options)
-        return EXIT_OK
-    _print_deleted(prune(folder, keep=keep, before=before, named_too=named_too), options)
+    paths = prunable(folder, keep=keep, before=before, named_too=named_too)
+    if paths and not options.yes and not _is_agreed(paths):
+        print_notice("nothing was deleted")
+        paths = []
+    _print_deleted(delete_free(paths, named_too=named_too), options)
     return EXIT_OK
 
 

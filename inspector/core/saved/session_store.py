@@ -324,8 +324,12 @@ def prune(
     named_too: bool = False,
 ) -> list[Path]:
     """Delete the sessions that `prunable` returns for the same limits, and return them."""
-    found = _selected(folder, keep, before, most_bytes)
-    return [path for path in found if _delete_if_free(path, named_too)]
+    return delete_free(_selected(folder, keep, before, most_bytes), named_too=named_too)
+
+
+def delete_free(paths: Iterable[Path], *, named_too: bool = False) -> list[Path]:
+    """Delete those of `paths` that may go as `prunable` says, and return them."""
+    return [path for path in paths if _delete_if_free(path, named_too)]
 
 
 def prunable(
