@@ -4,7 +4,7 @@ An entry never holds a parsed payload: parsing is a view, so bytes that break a 
 `seq` counts from 1 and `at_ms` runs from the start of the session; the log gives both.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
@@ -51,6 +51,10 @@ class PushVerdict(StrEnum):
     REFUSED = "refused"
 
 
+# Metadata of a field that stays in memory: no session file has it.
+NEVER_SAVED: Mapping[str, bool] = {"is_saved": False}
+
+
 @dataclass(frozen=True, slots=True)
 class RequestSent:
     """`endpoint` is the agent's; None for a request outside its protocol.
@@ -67,7 +71,7 @@ class RequestSent:
     headers: Headers
     body: bytes
     endpoint: Endpoint | None = None
-    unmasked: bytes | None = field(default=None, repr=False, compare=False)
+    unmasked: bytes | None = field(default=None, repr=False, compare=False, metadata=NEVER_SAVED)
 
     @property
     def sent_body(self) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from inspector.core.entries import (
+    NEVER_SAVED,
     Channel,
     Entry,
     Failed,
@@ -41,7 +42,7 @@ class BadRecording(ValueError):
 
 
 def _saved_fields(kind: type[Entry]) -> "list[dataclasses.Field[object]]":
-    return [field for field in dataclasses.fields(kind) if field.name != "unmasked"]
+    return [field for field in dataclasses.fields(kind) if field.metadata != NEVER_SAVED]
 
 
 def encode_entry(entry: Entry) -> str:
