@@ -54,7 +54,8 @@ class Limits:
 class Recorder:
     """Writes the entries of one exchange, and remembers of the reply what the session needs.
 
-    `watch` is called with each of these entries once it is in the log.
+    `watch` is called with each of these entries once it is in the log, its bytes as they passed
+    the wire: what the session does next never depends on what the log masks.
     """
 
     log: Log
@@ -114,7 +115,7 @@ class Recorder:
         masked = self.redactor.headers(headers)
         url = self.redactor.url(self.outgoing.url)
         body = self.redactor.raw(self.outgoing.body)
-        self._append(
+        entry = self.log.append(
             lambda seq, at_ms: RequestSent(
                 seq,
                 at_ms,
@@ -128,6 +129,7 @@ class Recorder:
                 None if body == self.outgoing.body else self.outgoing.body,
             )
         )
+        self.watch(replace(entry, body=self.outgoing.body))
 
     def _endpoint(self) -> Endpoint | None:
         """The agent's endpoint as the log may hold it."""
@@ -183,7 +185,10 @@ class Recorder:
 
     def _append_frame(self, channel: Channel, raw: bytes) -> None:
         masked = self.redactor.raw(raw)
-        self._append(lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, masked))
+        entry = self.log.append(
+            lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, masked)
+        )
+        self.watch(replace(entry, raw=raw))
 
     def _append(self, make: Callable[[int, float], Entry]) -> None:
         self.watch(self.log.append(make))
@@ -297,7 +302,7 @@ class Exchanger:
         return number, recorder
 
     def receive(self, push: Outgoing, verdict: PushVerdict, status: int | None) -> PushReceived:
-        """Log a request to the push receiver, and its answer."""
+        """Log a request to the push receiver, and its answer; return it with the body that came."""
         number = self._next_number()
         headers, body = self.redactor.headers(push.headers), self.redactor.raw(push.body)
         url = self.redactor.url(push.url)
@@ -307,7 +312,7 @@ class Exchanger:
                 seq, at_ms, number, push.method, url, headers, body, verdict, status, push.endpoint
             )
 
-        return self.log.append(make)
+        return replace(self.log.append(make), body=push.body)
 
     def _next_number(self) -> int:
         self._last_number += 1

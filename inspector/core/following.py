@@ -336,8 +336,8 @@ class Turns:
         outgoing = self._address(request)
         await self._exchanger.follow(request.purpose, outgoing, followed.watch.take_sending)
         if followed.registration is not None:
-            task_id = self._exchanger.redactor.original(followed.watch.task_id or "")
-            followed.registration.task_id = followed.registration.task_id or task_id or None
+            registration = followed.registration
+            registration.task_id = registration.task_id or followed.watch.task_id
         followed.watch.end_sending()
 
     async def _ask(

@@ -1,12 +1,16 @@
-"""Secrets kept out of the log: what is masked here can be neither shown nor saved."""
+"""Secrets kept out of the log: what is masked here can be neither shown nor saved.
+
+What is masked reads as it did: JSON stays JSON, and no word of the protocol is ever a secret.
+"""
 
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import quote
 
 from inspector.core.entries import Headers
+from inspector.wire.endpoints import WORDS
 from inspector.wire.tokens import MASK, mask_header
 from inspector.wire.urls import mask_url
 
@@ -28,6 +32,9 @@ MIN_SECRET_LENGTH = 8
 
 _TEXT = r'"((?:[^"\\]|\\.)*+)"'
 _ID = re.compile(rf'"(?:contextId|taskId|id)"\s*+:\s*+{_TEXT}'.encode())
+# a text, or a number outside of texts
+_TOKEN = re.compile(rf"{_TEXT}|[-+.\deE]++".encode())
+_NUMBER = re.compile(r"[-+.\deE]+")
 
 
 class Redactor:
@@ -41,20 +48,30 @@ class Redactor:
         self._names = SECRET_HEADERS
         self._secrets: frozenset[str] = frozenset()
         self._plain: tuple[str, ...] = ()
+        self._plain_raw: list[bytes] = []
         self._dressed: re.Pattern[bytes] | None = None
         self._whole: re.Pattern[bytes] | None = None
+        self._numbers: re.Pattern[bytes] | None = None
         self._ids: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
         self.learn_headers(headers)
 
     def learn(self, *secrets: str) -> None:
-        """Mask `secrets` from now on; one of them may be a scheme and its credential."""
-        found = self._secrets.union(*map(_parts, secrets))
+        """Mask `secrets` from now on; one of them may be a scheme and its credential.
+
+        One that is a word of the protocol stands in every message and is not masked.
+        """
+        found = self._secrets.union(*map(_parts, secrets)) - WORDS
         if found == self._secrets:
             return
         self._secrets = found
-        long = _longest_first(secret for secret in found if len(secret) >= MIN_SECRET_LENGTH)
+        long = [one for one in found if len(one) >= MIN_SECRET_LENGTH and not _is_in_a_word(one)]
+        numbers = [secret for secret in long if _NUMBER.fullmatch(secret)]
+        words = [secret for secret in long if secret not in numbers]
         self._plain = _longest_first({*long, *(quote(secret, safe="") for secret in long)})
-        self._dressed = _pattern(long, rb"(?<!\\)%b")
+        self._plain_raw = [one.encode() for one in self._plain if one not in numbers]
+        self._dressed = _pattern(_longest_first(words), rb"(?<!\\)%b")
+        self._numbers = _pattern(_longest_first(numbers), rb"(?<!\\)%b")
         short = [one for one in found - set(long) if one[0].isalnum() and one[-1].isalnum()]
         # between two quotes that are a value's: no escaped ones, and not a name's
         self._whole = _pattern(_longest_first(short), rb'(?<=")(?<!\\")%b(?=")(?!"\s*+:)')
@@ -74,7 +91,9 @@ class Redactor:
 
     def text(self, text: str) -> str:
         if text in self._secrets:
-            return MASK
+            return self._aliases.get(text, MASK)
+        if text in self._aliases:
+            return self._aliases[text]
         for secret in self._plain:
             text = text.replace(secret, MASK)
         return text
@@ -82,18 +101,29 @@ class Redactor:
     def raw(self, raw: bytes) -> bytes:
         """`raw` masked, however JSON spells a secret; JSON stays JSON.
 
-        What becomes of the ids in it is remembered, for `original`.
+        Each id has a mask of its own, which `original` knows.
         """
-        masked = raw
+        masked = self._mask(raw)
+        return self._mask(_ID.sub(self._rename, raw)) if MASK.encode() in masked else raw
+
+    def _mask(self, raw: bytes) -> bytes:
+        masked, mask = raw, MASK.encode()
         if self._dressed is not None and b"\\" in raw:
-            masked = self._dressed.sub(MASK.encode(), masked)
-        for secret in self._plain:
-            masked = masked.replace(secret.encode(), MASK.encode())
+            masked = self._dressed.sub(mask, masked)
+        for secret in self._plain_raw:
+            masked = masked.replace(secret, mask)
+        if self._numbers is not None and self._numbers.search(masked):
+            masked = _TOKEN.sub(self._mask_token, masked)
         if self._whole is not None:
-            masked = self._whole.sub(MASK.encode(), masked)
-        if MASK.encode() in masked:
-            self._remember_ids(raw)
+            masked = self._whole.sub(mask, masked)
         return masked
+
+    def _mask_token(self, found: re.Match[bytes]) -> bytes:
+        """A text with digits of a secret masked, or a text in place of a number that holds some."""
+        assert self._numbers is not None
+        if found[1] is not None:
+            return self._numbers.sub(MASK.encode(), found[0])
+        return f'"{MASK}"'.encode() if self._numbers.search(found[0]) else found[0]
 
     def original(self, id: str) -> str | None:
         """The id that the log shows as `id`; None where a mask hides one never seen here."""
@@ -102,29 +132,38 @@ class Redactor:
     def restored(self, raw: bytes) -> bytes:
         """`raw` with the ids that this session saw in place of what masks them."""
 
-        def restore(found: re.Match[bytes]) -> bytes:
-            id = _read_text(found[1])
-            start, end = found.start(1) - found.start(), found.end(1) - found.start()
-            real = json.dumps(self._ids.get(id, id))[1:-1].encode()
-            return found[0][:start] + real + found[0][end:] if id in self._ids else found[0]
-
-        return _ID.sub(restore, raw) if self._ids else raw
+        return _ID.sub(lambda found: _respell(found, self._ids), raw) if self._ids else raw
 
     def url(self, url: str) -> str:
         """`url` without the password before its host and the secrets in its query."""
         return self.text(mask_url(url))
 
-    def _remember_ids(self, raw: bytes) -> None:
-        for found in _ID.finditer(raw):
-            id = _read_text(found[1])
-            masked = self._masked_id(id)
-            if MASK in masked:
-                self._ids[masked] = id
+    def _rename(self, found: re.Match[bytes]) -> bytes:
+        """The member in which an id stands, with the mask of that id."""
+        id = _read_text(found[1])
+        if id not in self._aliases:
+            masked = alias = self.text(id)
+            if MASK not in masked:
+                return found[0]
+            others = 1
+            while self._ids.setdefault(alias, id) != id:
+                others += 1
+                alias = f"{masked}~{others}"
+            self._aliases[id] = alias
+        return _respell(found, self._aliases)
 
-    def _masked_id(self, id: str) -> str:
-        if id in self._secrets and not (id[0].isalnum() and id[-1].isalnum()):
-            return id
-        return self.text(id)
+
+def _respell(found: re.Match[bytes], names: Mapping[str, str]) -> bytes:
+    """The member in which an id stands, with its new name in `names`, if it has one."""
+    name = names.get(_read_text(found[1]))
+    if name is None:
+        return found[0]
+    start, end = found.start(1) - found.start(), found.end(1) - found.start()
+    return found[0][:start] + json.dumps(name)[1:-1].encode() + found[0][end:]
+
+
+def _is_in_a_word(secret: str) -> bool:
+    return any(secret in word for word in WORDS)
 
 
 def _parts(value: str) -> set[str]:

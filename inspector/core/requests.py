@@ -5,7 +5,7 @@ import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from inspector.core.commands import (
     Also,
@@ -13,6 +13,7 @@ from inspector.core.commands import (
     FollowMode,
     GetTask,
     Resubscribe,
+    SendTurn,
     SlotShape,
     Turn,
 )
@@ -38,6 +39,7 @@ from inspector.wire.slots import add_fence, add_line, data_part, in_metadata, se
 from inspector.wire.tokens import MASK
 
 MOST_BYTES = 100 * 1024 * 1024
+CommandT = TypeVar("CommandT", bound=SendTurn | GetTask | CancelTask | Resubscribe)
 
 
 def read_user_file(path: Path, where: str) -> bytes:
@@ -214,42 +216,35 @@ def request_of_turn(
     return AgentRequest(operation, ask, request_id, turn.headers)
 
 
-def ids_of(turn: Turn) -> AgentRequest:
-    """A request with nothing but the ids that `turn` names."""
-    message = Message(context_id=turn.context_id, task_id=turn.task_id)
-    return AgentRequest(operation_of(turn), Ask(message), "", turn.headers)
-
-
-def with_ids(request: AgentRequest, redactor: Redactor) -> AgentRequest:
-    """`request` with the ids of which the log knows only the masks.
+def unmasked(command: CommandT, redactor: Redactor) -> CommandT:
+    """`command` with the ids of which the log, and so its views, know only the masks.
 
     Raises:
         UsageError: a mask hides an id that this session never saw.
     """
 
     def real(id: str | None) -> str | None:
-        if not id:
-            return id
-        found = redactor.original(id)
-        if found is None:
+        found = redactor.original(id) if id else id
+        if found is None and id is not None:
             raise UsageError(
                 f"the id {id!r} is masked: it holds a secret, which no saved session keeps",
                 "begin a new context, or give the id",
             )
         return found
 
-    ask = replace(request.ask, task_id=real(request.ask.task_id))
-    if ask.message is not None:
-        message = ask.message
-        context_id, task_id = real(message.context_id), real(message.task_id)
-        ask = replace(ask, message=replace(message, context_id=context_id, task_id=task_id))
-    if ask.raw is not None:
-        ask = replace(ask, raw=redactor.restored(ask.raw))
-    headers = tuple(
-        (name, real(value) or "") if name == CONTEXT_HEADER else (name, value)
-        for name, value in request.headers
-    )
-    return replace(request, ask=ask, headers=headers)
+    match command:
+        case SendTurn(turn):
+            raw = None if turn.raw is None else redactor.restored(turn.raw)
+            headers = tuple(
+                (name, real(value) or "") if name == CONTEXT_HEADER else (name, value)
+                for name, value in turn.headers
+            )
+            context_id, task_id = real(turn.context_id), real(turn.task_id)
+            turn = replace(turn, context_id=context_id, task_id=task_id, raw=raw, headers=headers)
+            return replace(command, turn=turn)
+        case GetTask() | CancelTask() | Resubscribe():
+            task_id, context_id = real(command.task_id) or "", real(command.context_id)
+            return replace(command, task_id=task_id, context_id=context_id)
 
 
 def routing(context_id: str | None) -> Headers:

@@ -15,7 +15,7 @@ from inspector.core.following import Pace, Sleep, Turns
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import WELL_KNOWN_KEYS
 from inspector.core.redaction import Redactor
-from inspector.core.requests import ACCEPT_JSON, AgentRequest, ids_of, request_of, with_ids
+from inspector.core.requests import ACCEPT_JSON, AgentRequest, request_of, unmasked
 from inspector.core.target import Target
 from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transport
 from inspector.settings import Connection
@@ -125,9 +125,8 @@ class Session:
             if self.endpoint is None:
                 return card_exchange
         if isinstance(command, SendTurn):
-            # an id that cannot be sent is reported before the turn begins
-            with_ids(ids_of(command.turn), self._exchanger.redactor)
-            return await self.turns.run(command.turn)
+            return await self.turns.run(unmasked(command, self._exchanger.redactor).turn)
+        command = unmasked(command, self._exchanger.redactor)
         request = request_of(command, self._new_id())
         return (await self._exchanger.follow(request.purpose, self._address(request))).number
 
@@ -168,13 +167,8 @@ class Session:
         await self._exchanger.aclose()
 
     def _address(self, request: AgentRequest) -> Outgoing:
-        """`request` as it goes to the agent; only once a card has said where that is.
-
-        Raises:
-            UsageError: as `with_ids` does.
-        """
+        """`request` as it goes to the agent; only once a card has said where that is."""
         assert self.endpoint is not None
-        request = with_ids(request, self._exchanger.redactor)
         return request.outgoing(self.endpoint, self.credentials)
 
     async def _fetch_card(self) -> int:

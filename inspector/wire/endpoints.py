@@ -15,6 +15,14 @@ _KNOWN: tuple[Dialect, ...] = (v0_3,)
 DIALECTS: dict[tuple[str, Binding], Dialect] = {
     (dialect.version, dialect.binding): dialect for dialect in _KNOWN
 }
+# Names and values that stand in messages whatever is said: those of the protocols and of Rasa's
+# DataParts, and the fields of SSE.
+WORDS = (
+    v0_3.WORDS
+    | v1_0.SCHEMA.words
+    | {"active_flow", "persisted_slots", "error_type", "error_info", "reason", "slots"}
+    | {"event", "data", "retry", "id"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,23 @@ class Schema:
         """Every place where `value` is not a `type_`; unknown fields are allowed."""
         return tuple(self._check(value, type_, path, self._section(type_, "")))
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The names of fields, and the values that the definitions fix."""
+        words: set[str] = set()
+        for definition in self.definitions.values():
+            match definition:
+                case Enum(values):
+                    words |= values
+                case Tagged(tag, types):
+                    words |= {tag, *types}
+                case Keyed(types):
+                    words |= set(types)
+                case _:
+                    words |= {field.removesuffix("?") for field in definition}
+                    words |= {one[1:-1] for one in definition.values() if one.startswith("'")}
+        return frozenset(words)
+
     def _section(self, type_: str, outer: str) -> str:
         """The section of `type_`, or that of the type around it."""
         section = self.sections.get(type_.removesuffix("[]"))

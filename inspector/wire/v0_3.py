@@ -118,6 +118,14 @@ _WRAPPED = {
     "message": ResultKind.MESSAGE,
 }
 SHOWN_CHARACTERS = 80
+# What the wire is written with beside the types: no secret, whatever a user's secrets are.
+WORDS = (
+    SCHEMA.words
+    | {word for method in METHODS.values() for word in (method, *method.split("/"))}
+    | set(_WRAPPED)
+    | {"jsonrpc", "2.0", "method", "params", "result", "error", "code", "configuration"}
+    | {"acceptedOutputModes", "historyLength", "blocking", "filename", "mediaType", "raw"}
+)
 lacks_as_part = "without `kind`"
 part_example = '{"kind": "data", "data": {…}}'
 

@@ -138,6 +138,10 @@ def turn(*also: Also, follow: FollowMode = FollowMode.NO_BLOCKING, **more: Any) 
     return SendTurn(Turn("hi", follow=follow, also=frozenset(also), **more))
 
 
+def replies(session: Session) -> list[bytes]:
+    return [one.raw for one in session.log.entries if isinstance(one, FrameReceived)]
+
+
 def purposes(session: Session) -> list[str]:
     sent = [entry.purpose for entry in session.log.entries if isinstance(entry, RequestSent)]
     return [one.value for one in sent if one != "card"]
@@ -163,6 +167,21 @@ async def test_a_task_is_polled_until_it_rests() -> None:
     assert agent.asked["tasks/get"][0] == {"id": "t"}
     assert agent.headers["tasks/get"][0]["X-A2A-Context-Id"] == "c"
     assert not session.running
+
+
+@pytest.mark.req("CONN-3")
+@pytest.mark.parametrize("secret", ["completed", "20261122", "task-of-joe"])
+async def test_a_secret_in_the_replies_changes_nothing_of_what_is_done(secret: str) -> None:
+    agent = Agent(
+        message_send=[{**task("working", secret), "metadata": {"n": 20261122}}],
+        tasks_get=[task("working", secret), task("completed", secret)],
+    )
+    session = session_with(agent)
+    session.conceal((secret,))
+    await session.run(turn(POLL))
+    assert [asked["id"] for asked in agent.asked["tasks/get"]] == [secret, secret]
+    assert all(json.loads(raw) for raw in replies(session))
+    assert secret == "completed" or secret not in repr(session.log.entries)
 
 
 async def test_a_task_that_rests_at_once_is_not_polled() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.redaction import Redactor
+from inspector.wire.json_values import Json
 from inspector.wire.tokens import MASK
 from inspector.wire.urls import secrets_in_url
 
@@ -104,13 +105,51 @@ def test_a_literal_value_is_masked_in_its_header_only() -> None:
 @pytest.mark.req("CONN-3")
 def test_a_short_secret_is_masked_as_a_whole_value_only() -> None:
     redactor = Redactor()
-    redactor.learn("result", ",")
-    raw = b'{"result": {"a": "result", "b": ["result"], "c": "the result", "d": "a \\"result\\""}}'
+    redactor.learn("swan", ",")
+    raw = b'{"swan": {"a": "swan", "b": ["swan"], "c": "the swan", "d": "a \\"swan\\""}}'
     assert redactor.raw(raw) == (
-        b'{"result": {"a": "***", "b": ["***"], "c": "the result", "d": "a \\"result\\""}}'
+        b'{"swan": {"a": "***", "b": ["***"], "c": "the swan", "d": "a \\"swan\\""}}'
     )
-    assert redactor.text("result") == MASK
-    assert redactor.text("the result") == "the result"
+    assert redactor.text("swan") == MASK
+    assert redactor.text("the swan") == "the swan"
+
+
+@pytest.mark.req("CONN-3")
+@pytest.mark.parametrize("secret", ["completed", "TASK_STATE", "contextId", "message/send", "task"])
+def test_a_word_of_the_protocol_is_no_secret(secret: str) -> None:
+    redactor = Redactor((("X-Api-Key", secret),))
+    raw = json.dumps({"kind": "task", "contextId": "c", "status": {"state": "completed"}}).encode()
+    assert redactor.raw(raw) == raw
+    assert redactor.headers((("X-Api-Key", secret),)) == (("X-Api-Key", MASK),)
+
+
+@pytest.mark.req("CONN-3")
+@given(
+    st.from_regex(r"[0-9]{8,12}", fullmatch=True),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ),
+    st.sampled_from(["{}", "1{}", "{}5", "-{}.5", "{}e3", '"{}"', '"no {}."']),
+)
+def test_json_stays_json_where_a_secret_is_a_number(secret: str, value: Json, around: str) -> None:
+    redactor = Redactor()
+    redactor.learn(secret)
+    raw = f'{{"a": {around.format(secret)}, "b": {json.dumps(value)}}}'
+    masked = redactor.raw(raw.encode())
+    assert secret.encode() not in masked
+    assert MASK in json.loads(masked)["a"]
+
+
+@pytest.mark.req("CONN-3")
+def test_two_ids_that_are_secrets_keep_apart() -> None:
+    redactor = Redactor()
+    redactor.learn("tenant-42", "tenant-43")
+    ids = [b"tenant-42", b"tenant-43", b"tenant-42"]
+    masked = [json.loads(redactor.raw(b'{"contextId":"%b"}' % id))["contextId"] for id in ids]
+    assert masked == ["***", "***~2", "***"]
+    assert [redactor.original(id) for id in masked] == [id.decode() for id in ids]
+    assert redactor.text("tenant-43") == "***~2"
 
 
 @pytest.mark.req("CONN-3")
