@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import os
 import socket
-import string
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import pytest
 import uvicorn
@@ -17,13 +15,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 from textual._context import active_app
 from textual.app import App
-from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -34,14 +27,8 @@ from inspector.wire.json_values import Json
 
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.01
+SHOWN = (120, 36)
 Size: TypeAlias = tuple[int, int]
-THEMES = ("calm-dark", "calm-light", "plain")
-Looks: TypeAlias = Mapping[Size, Sequence[str]]
-# A screen in all themes, and a layout at two more sizes in one.
-ONE_SIZE: Looks = {(120, 36): THEMES}
-ALL_SIZES: Looks = {**ONE_SIZE, (80, 24): THEMES[:1], (200, 60): THEMES[:1]}
-# `PICTURES=folder pytest …` also writes every picture there as SVG, to be looked at
-PICTURES = "PICTURES"
 
 
 @dataclass
@@ -264,101 +251,41 @@ Arrange: TypeAlias = Callable[[Pilot[int]], Awaitable[None]]
 Cell: TypeAlias = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """`layers` hold the cells, one layer a theme; `svgs` are the same to be looked at."""
+class SnapCompare(Protocol):
+    """The fixture of pytest-textual-snapshot, as far as it is used here."""
 
-    layers: list[list[list[Cell]]] = field(default_factory=list[list[list[Cell]]])
-    svgs: dict[str, str] = field(default_factory=dict[str, str])
+    def __call__(self, app: InspectorApp, *, terminal_size: Size, run_before: Arrange) -> bool: ...
 
 
-class Picture(SingleFileSnapshotExtension):
-    """A screen as text, below it which style each letter has, below that the styles."""
+class DrawnAsBefore(Protocol):
+    """Compares the screen to which `arrange` brings the app with the test's snapshot."""
 
-    _file_extension = "txt"
-    _write_mode = WriteMode.TEXT
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        """Return the test's name with a size as its last parameter."""
-        name = test_location.snapshot_name
-        return f"{name[:-1]}-{index}]" if name.endswith("]") else f"{name}[{index}]"
-
-
-async def draw(
-    arrange: Arrange, app: InspectorApp, looks: Looks, *, is_pictured: bool = False
-) -> dict[Size, Drawing]:
-    """Return the screen to which `arrange` brings the app, in all sizes and themes of `looks`."""
-    drawings = {size: Drawing() for size in looks}
-    first, *_ = looks
-    app.animation_level = "none"
-    app.theme = looks[first][0]
-    async with app.run_test(size=first) as pilot:
-        await arrange(pilot)
-        for written in app.screen.query(Input):
-            written.cursor_blink = False
-        # the palette keeps the colours that it was opened with
-        keeps_colours = isinstance(app.screen, CommandPalette)
-        for size, themes in looks.items():
-            await resize(pilot, size)
-            for theme in themes[:1] if keeps_colours else themes:
-                app.theme = theme
-                await pilot.pause()
-                if is_pictured:
-                    drawings[size].svgs[theme] = app.export_screenshot(simplify=True)
-                drawings[size].layers.append(cells_of(app))
-    for theme in looks[first][1:] if keeps_colours else ():
-        others = await draw(arrange, InspectorApp(), {first: [theme]}, is_pictured=is_pictured)
-        drawings[first].layers.extend(others[first].layers)
-        drawings[first].svgs.update(others[first].svgs)
-    return drawings
-
-
-async def resize(pilot: Pilot[int], size: Size) -> None:
-    """Resize the terminal; Textual waits a moment for more of it before the screen follows."""
-    await pilot.resize_terminal(*size)
-    # the size as laid out, which `screen.size` runs ahead of
-    compositor = pilot.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
-    while compositor.size != size:
-        await asyncio.sleep(POLL_SECONDS)
-        await settle()
+    def __call__(
+        self, arrange: Arrange, *, size: Size = SHOWN, theme: str = "calm-dark"
+    ) -> None: ...
 
 
 @pytest.fixture
-def drawn_as_before(
-    snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Arrange], None]:
-    """Return what compares a screen with its snapshots; a layout is drawn at three sizes.
+def drawn_as_before(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch) -> DrawnAsBefore:
+    """Return what compares a screen with its snapshot; a test calls it once.
 
-    `--snapshot-update` makes them anew. A notice stays until all are drawn.
+    `--snapshot-update` draws it anew; where it differs, `snapshot_report.html` shows both.
+    A notice stays until the screen is drawn.
     """
     monkeypatch.setattr("inspector.tui.notice_line.NOTICE_SECONDS", PATIENCE_SECONDS)
 
-    def compare(arrange: Arrange, *, is_layout: bool = False) -> None:
-        folder = os.environ.get(PICTURES)
-        looks = ALL_SIZES if is_layout else ONE_SIZE
-        drawings = asyncio.run(draw(arrange, InspectorApp(), looks, is_pictured=folder is not None))
-        for size, drawing in drawings.items():
-            index = "{}x{}".format(*size)
-            if folder is not None:
-                place = snapshot.test_location
-                name = Picture.get_snapshot_name(test_location=place, index=index)
-                keep(Path(folder), name, drawing.svgs)
-            assert picture_of(drawing.layers) == snapshot(name=index, extension_class=Picture)
+    def compare(arrange: Arrange, *, size: Size = SHOWN, theme: str = "calm-dark") -> None:
+        async def arrange_still(pilot: Pilot[int]) -> None:
+            await arrange(pilot)
+            for written in pilot.app.screen.query(Input):
+                written.cursor_blink = False
+
+        app = InspectorApp()
+        app.animation_level = "none"
+        app.theme = theme
+        assert snap_compare(app, terminal_size=size, run_before=arrange_still)
 
     return compare
-
-
-@pytest.fixture
-def screenshot() -> Callable[[Arrange, Size], str]:
-    """Return what draws a screen as SVG in the dark theme."""
-
-    def draw_dark(arrange: Arrange, size: Size) -> str:
-        dark = THEMES[:1]
-        drawings = asyncio.run(draw(arrange, InspectorApp(), {size: dark}, is_pictured=True))
-        return drawings[size].svgs[dark[0]]
-
-    return draw_dark
 
 
 @pytest.fixture
@@ -385,27 +312,3 @@ def cells_of(app: App[int]) -> list[list[Cell]]:
         [(letter, str(segment.style or "")) for segment in strip for letter in segment.text]
         for strip in strips
     ]
-
-
-def picture_of(layers: list[list[list[Cell]]]) -> str:
-    """Return the text, the same in every theme, and for each letter its style in each of them."""
-    rows = [["".join(letter for letter, _ in row) for row in rows] for rows in layers]
-    assert all(other == rows[0] for other in rows)
-    names: dict[tuple[str, ...], str] = {}
-    letters = string.ascii_letters + string.digits + "".join(map(chr, range(0x100, 0x200)))
-    painted: list[str] = []
-    for across in zip(*layers, strict=True):
-        styles = [tuple(style for _, style in cell) for cell in zip(*across, strict=True)]
-        painted.append("".join(names.setdefault(style, letters[len(names)]) for style in styles))
-    legend = [f"{name} {' / '.join(style)}" for style, name in names.items()]
-    return "\n".join([*trimmed(rows[0]), "", *painted, "", *legend]) + "\n"
-
-
-def trimmed(rows: Iterable[str]) -> Iterable[str]:
-    return (row.rstrip() for row in rows)
-
-
-def keep(folder: Path, name: str, drawn: dict[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for theme, svg in drawn.items():
-        (folder / f"{name}-{theme}.svg").write_text(svg, encoding="utf-8")

@@ -1,11 +1,11 @@
-"""Every screen, drawn from a recorded log in three themes; layouts at three sizes too."""
+"""Every screen, drawn from a recorded log; layouts at three sizes, colours in three themes."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import pytest
 from record_session import decode_entries
@@ -15,12 +15,18 @@ from inspector.core.entries import Entry, Failed
 from inspector.net.events import FailureKind
 from inspector.tui.workspace import Workspace
 
+if TYPE_CHECKING:
+    from tests.inspector.tui.conftest import DrawnAsBefore
+
 LOGS = Path(__file__).parent / "logs"
+SNAPSHOTS = Path(__file__).parent / "__snapshots__" / "test_screens"
 SCREENSHOTS = Path(__file__).resolve().parents[3] / "screenshots"
 STARTED = datetime(2026, 11, 20, 10, 2, 10)
+NARROW = (80, 24)
 SHOWN = (120, 36)
+WIDE = (200, 60)
 Arrange: TypeAlias = Callable[[Pilot[int]], Awaitable[None]]
-Drawn: TypeAlias = Callable[..., None]
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,9 @@ class Scene:
     keys: Sequence[str] = ()
     breaks: bool = False
     log: str = "transfer"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 SLOTS_LINE = 'SLOTS: {"amount": 1}'
@@ -79,20 +88,27 @@ SCENES = (
 )
 
 
-# What is laid out otherwise where there is less space, or more.
-LAYOUTS = {
-    "conversation",
-    "timeline",
-    "data",
-    "slots",
-    "options",
-    "wire",
-    "wire-zoomed",
-    "help",
-    "filtered",
-    "resized",
-    "live",
-    "saving",
+# Drawn at other sizes or in other themes too: what is laid out or coloured otherwise there.
+SIZES = {
+    NARROW: (
+        "conversation",
+        "timeline",
+        "data",
+        "slots",
+        "options",
+        "wire",
+        "wire-zoomed",
+        "help",
+        "filtered",
+        "resized",
+        "live",
+        "saving",
+    ),
+    WIDE: ("conversation", "slots", "wire", "help", "resized", "live"),
+}
+THEMES = {
+    "calm-light": ("conversation", "filtered", "error"),
+    "plain": ("conversation", "error", "live"),
 }
 
 
@@ -134,28 +150,53 @@ def play(scene: Scene) -> Arrange:
     return run
 
 
-@pytest.mark.req("TUI-1", "TUI-2")
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_screen(drawn_as_before: Drawn, scene: Scene) -> None:
-    drawn_as_before(play(scene), is_layout=scene.name in LAYOUTS)
+def label(value: object) -> str:
+    match value:
+        case (width, height):
+            return f"{width}x{height}"
+        case _:
+            return str(value)
+
+
+def named(names: Mapping[Key, Sequence[str]]) -> Iterator[tuple[Key, Scene]]:
+    scenes = {scene.name: scene for scene in SCENES}
+    for key, chosen in names.items():
+        for name in chosen:
+            yield key, scenes[name]
 
 
 @pytest.mark.req("TUI-1", "TUI-2")
-def test_start(drawn_as_before: Drawn) -> None:
-    drawn_as_before(wait, is_layout=True)
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+def test_screen(drawn_as_before: "DrawnAsBefore", scene: Scene) -> None:
+    drawn_as_before(play(scene))
 
 
-async def wait(pilot: Pilot[int]) -> None:
-    await pilot.pause()
+@pytest.mark.req("TUI-1")
+@pytest.mark.parametrize(("size", "scene"), named(SIZES), ids=label)
+def test_size(drawn_as_before: "DrawnAsBefore", size: tuple[int, int], scene: Scene) -> None:
+    drawn_as_before(play(scene), size=size)
+
+
+@pytest.mark.req("TUI-1")
+@pytest.mark.parametrize(("theme", "scene"), named(THEMES), ids=str)
+def test_theme(drawn_as_before: "DrawnAsBefore", theme: str, scene: Scene) -> None:
+    drawn_as_before(play(scene), theme=theme)
+
+
+@pytest.mark.req("TUI-1", "TUI-2")
+@pytest.mark.parametrize("size", [SHOWN, NARROW, WIDE], ids=label)
+def test_start(drawn_as_before: "DrawnAsBefore", size: tuple[int, int]) -> None:
+    async def wait(pilot: Pilot[int]) -> None:
+        await pilot.pause()
+
+    drawn_as_before(wait, size=size)
 
 
 @pytest.mark.parametrize("shown", sorted(SCREENSHOTS.glob("*.svg")), ids=lambda path: path.stem)
-def test_screenshot_shows_what_is_drawn(
-    screenshot: Callable[[Arrange, tuple[int, int]], str], shown: Path
-) -> None:
+def test_screenshot_shows_what_is_drawn(shown: Path) -> None:
     """Else run scripts/screenshots."""
-    scene = next(scene for scene in SCENES if scene.name == shown.stem)
-    drawn = screenshot(play(scene), SHOWN)
+    snapshot = SNAPSHOTS / f"test_screen[{shown.stem}].svg"
+    drawn = snapshot.read_text(encoding="utf-8")
     expected = re.sub(r" *@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
     expected = expected.replace("<text ", '<text xml:space="preserve" ')
     is_same = shown.read_text(encoding="utf-8").split() == expected.split()
