@@ -152,7 +152,7 @@ def play(scene: Scene) -> Arrange:
 
 def label(value: object) -> str:
     match value:
-        case (width, height):
+        case (int(width), int(height)):
             return f"{width}x{height}"
         case _:
             return str(value)
