@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from inspector.net.events import FailureKind, Headers
 from inspector.wire.dialect import Endpoint
+from inspector.wire.tokens import MASK
 
 
 class Channel(StrEnum):
@@ -60,6 +61,7 @@ class RequestSent:
     """`endpoint` is the agent's; None for a request outside its protocol.
 
     `unmasked` is the body as it went out, where `body` masks something; it is never saved.
+    `is_reopened` says that this was read from a saved session.
     """
 
     seq: int
@@ -73,9 +75,16 @@ class RequestSent:
     endpoint: Endpoint | None = None
     unmasked: bytes | None = field(default=None, repr=False, compare=False, metadata=NEVER_SAVED)
 
+    is_reopened: bool = field(default=False, compare=False, metadata=NEVER_SAVED)
+
+    @property
+    def is_masked(self) -> bool:
+        """The body as it went out is known no more: its file holds masks in place of secrets."""
+        return self.is_reopened and MASK.encode() in self.body
+
     @property
     def sent_body(self) -> bytes:
-        """The body as it went out; of a saved session, with the masks of its file."""
+        """The body as it went out; with the masks of its file where it `is_masked`."""
         return self.body if self.unmasked is None else self.unmasked
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 from inspector.core.commands import CancelTask, FollowMode, SendTurn, Turn
@@ -139,7 +140,10 @@ def is_of_replay(context_id: str | None, headers: Headers) -> bool:
 
 
 def conversation(entries: Iterable[Entry]) -> tuple[RecordedTurn, ...]:
-    """What was said in the newest context that is not a replay, turns without a result left out."""
+    """What was said in the newest context that is not a replay, turns without a result left out.
+
+    It ends before a turn of which a saved session keeps only the masks.
+    """
     said: dict[int, RecordedTurn] = {}
     for entry in entries:
         match entry:
@@ -153,7 +157,8 @@ def conversation(entries: Iterable[Entry]) -> tuple[RecordedTurn, ...]:
     turns = [one for one in answered if one.request.purpose in _TURNS]
     if not turns:
         return ()
-    return tuple(one for one in answered if one.context_id == turns[-1].context_id)
+    here = (one for one in answered if one.context_id == turns[-1].context_id)
+    return tuple(takewhile(lambda one: not one.request.is_masked, here))
 
 
 def again(said: RecordedTurn, names: Names, message_id: str, request_id: str) -> tuple[Turn, Names]:

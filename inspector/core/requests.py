@@ -278,7 +278,14 @@ def read_sent_turn(request: RequestSent, *, as_sent: bool = False) -> Turn:
     """The turn that `request` sent; header values that the log masks are left out.
 
     To be shown or copied it is masked as the log is; `as_sent` it is as it went out.
+
+    Raises:
+        UsageError: it is wanted `as_sent`, and only the masks of a saved session are left of it.
     """
+    if as_sent and request.is_masked:
+        raise UsageError(
+            "this turn held a secret, which no saved session keeps", "write it again to send it"
+        )
     dialect = dialect_of(request.endpoint)
     body = request.sent_body if as_sent else request.body
     sent = dialect.read_request(body)

@@ -275,12 +275,12 @@ class Workspace(Screen[None]):
         """Send the selected turn as a new message; where no card came, fetch it first of all."""
         if self.view.card is None:
             self.run_command(FetchCard())
-        elif (turn := self._selected_turn()) is not None:
+        elif (turn := self.composer.selected_turn()) is not None:
             self.send(replace(turn, message_id=None))
 
     def action_again(self) -> None:
         """Send the selected turn with the id that it had: an agent answers as it did (TURN-5)."""
-        if (turn := self._selected_turn()) is not None:
+        if (turn := self.composer.selected_turn()) is not None:
             self.send(turn)
             self.notice(f"sent again with message id {turn.message_id or 'of its body'}")
 
@@ -289,15 +289,9 @@ class Workspace(Screen[None]):
 
         Without a context each of the two would begin its own.
         """
-        if (turn := self._selected_turn()) is not None:
+        if (turn := self.composer.selected_turn()) is not None:
             context_id = turn.context_id or self.new_id()
             self.send(replace(turn, message_id=self.new_id(), context_id=context_id), times=2)
-
-    def _selected_turn(self) -> Turn | None:
-        turn = self.composer.selected_turn()
-        if turn is None:
-            self.notice(NOTHING_SENT)
-        return turn
 
     def action_stop(self) -> None:
         """Cancel the newest task; hang up where that was asked before or no task is known."""

@@ -4,7 +4,7 @@ import base64
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -116,7 +116,8 @@ def _endpoint(fields: Json, name: str) -> Endpoint | None:
 
 def _decode(fields: Json) -> Entry:
     make, readers = _DECODERS[text_at(fields, "entry") or ""]
-    return make(**{name: read(fields, name) for name, read in readers.items()})
+    entry = make(**{name: read(fields, name) for name, read in readers.items()})
+    return replace(entry, is_reopened=True) if isinstance(entry, RequestSent) else entry
 
 
 def _text(fields: Json, name: str) -> str:

@@ -177,7 +177,7 @@ class History:
 
         Beyond the newest comes back what was `written` when the first was recalled.
         """
-        requests = sent_requests(exchanges)
+        requests = [one for one in sent_requests(exchanges) if not one.is_masked]
         count = len(requests) + len(self._unsent)
         if self._at is None:
             self._draft = written
@@ -194,7 +194,7 @@ class History:
 
     def read(self, request: RequestSent, *, is_masked: bool = False) -> Turn:
         """Return the turn of `request`, with the headers and ways that its writer gave it."""
-        sent = read_sent_turn(request, as_sent=True)
+        sent = read_sent_turn(request, as_sent=not is_masked or not request.is_masked)
         turn = read_sent_turn(request) if is_masked else sent
         for composed in reversed(self._composed):
             if _is_same(composed, sent):
@@ -366,9 +366,17 @@ class Composer(VerticalGroup):
         self.prompt.focus()
 
     def selected_turn(self) -> Turn | None:
-        """Return the selected turn in the context that it was answered in, its message id kept."""
-        turn, exchange = self.turn_as_sent(), self._view.turn_exchange
+        """Return the selected turn in the context that it was answered in, its message id kept.
+
+        Where there is none, or it cannot be sent again, a notice says so.
+        """
+        try:
+            turn, exchange = self.turn_as_sent(), self._view.turn_exchange
+        except UsageError as error:
+            self._notice(str(error))
+            return None
         if turn is None or exchange is None:
+            self._notice(NOTHING_SENT)
             return None
         return replace(turn, context_id=turn.context_id or exchange.progress.context_id)
 
@@ -445,10 +453,7 @@ class Composer(VerticalGroup):
 
     async def action_edit(self) -> None:
         """Write the selected turn back, all it carried with it, as a new message of its context."""
-        turn = self.selected_turn()
-        if turn is None:
-            self._notice(NOTHING_SENT)
-        else:
+        if (turn := self.selected_turn()) is not None:
             await self.write(replace(turn, message_id=None))
 
     def action_page(self, name: str) -> None:

@@ -22,6 +22,7 @@ from inspector.core.entries import Failed, Purpose, RequestSent, ResponseEnded
 from inspector.core.saved.recording import SessionHeader, encode_header, read_session
 from inspector.core.saved.session_store import find_session, session_paths
 from inspector.folders import sessions_folder
+from inspector.settings import Connection
 from inspector.tui.app import InspectorApp
 from inspector.tui.composing.composer import Composer
 from inspector.tui.header import ConnectionState, Header
@@ -272,3 +273,31 @@ async def test_unsaved_session_is_told_and_goes_on(
         await say(pilot, until, "hello")
         await until(pilot, lambda: "this session is not saved" in notice.notice)
         assert "Which" in drawn(pilot)["#conversation"]
+
+
+@pytest.mark.req("SESS-1", "CONN-3")
+async def test_a_turn_of_which_the_file_has_only_masks_is_never_sent(
+    agent: "Agent", until: "Until"
+) -> None:
+    agent.gate.set()
+    connection = Connection(secrets=("hunter2-hunter2",))
+    async with InspectorApp(agent.url, connection=connection).run_test(size=WIDE) as pilot:
+        await until.connected(pilot)
+        await say(pilot, until, "my key is hunter2-hunter2")
+        await pilot.press("escape", "r")
+        await until(pilot, lambda: len(workspace_of(pilot).view.tasks) > 1)
+        await until(pilot, lambda: not workspace_of(pilot).view.running)
+    said = [text_at(one, "params", "message", "parts", 0, "text") for one in agent.requests]
+    assert said == ["my key is hunter2-hunter2"] * 2
+    (path,) = session_paths(sessions_folder())
+    assert b"hunter2" not in path.read_bytes()
+    async with InspectorApp(session=path).run_test(size=WIDE) as pilot:
+        await until.connected(pilot)
+        bar = pilot.app.screen.query_one(KeyBar)
+        composer = pilot.app.screen.query_one(Composer)
+        for key in ("r", "ctrl+r", "e"):
+            await pilot.press("escape", key)
+            await until(pilot, lambda: "held a secret" in bar.notice)
+        await pilot.press("i", "up")
+        assert composer.prompt.text == ""
+    assert len(agent.requests) == len(said)
