@@ -42,7 +42,7 @@ class Turn:
 
     `parts` go out as they are, after the text and before the DataPart of slots. `headers` go with
     this turn alone. `raw` is a whole request body that goes out byte for byte in place of
-    everything else but `headers`, `follow` and `also`.
+    everything else but `headers`, `follow` and `also`. `is_replay`: a live replay sends it.
     """
 
     text: str
@@ -59,6 +59,7 @@ class Turn:
     also: frozenset[Also] = frozenset()
     headers: Headers = ()
     raw: bytes | None = None
+    is_replay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,11 @@ class GetTask:
 
 @dataclass(frozen=True, slots=True)
 class CancelTask:
+    """`is_replay`: a live replay cancels a task of its own."""
+
     task_id: str
     context_id: str | None = None
+    is_replay: bool = False
 
 
 @dataclass(frozen=True, slots=True)

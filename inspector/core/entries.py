@@ -60,6 +60,8 @@ NEVER_SAVED: Mapping[str, bool] = {"is_saved": False}
 class RequestSent:
     """`endpoint` is the agent's; None for a request outside its protocol.
 
+    `is_replay`: a live replay sent it, beside the session's own conversation.
+
     `unmasked` is the body as it went out, where `body` masks something; it is never saved.
     `is_reopened` says that this was read from a saved session.
     """
@@ -73,6 +75,7 @@ class RequestSent:
     headers: Headers
     body: bytes
     endpoint: Endpoint | None = None
+    is_replay: bool = False
     unmasked: bytes | None = field(default=None, repr=False, compare=False, metadata=NEVER_SAVED)
 
     is_reopened: bool = field(default=False, compare=False, metadata=NEVER_SAVED)

@@ -126,6 +126,7 @@ class Recorder:
                 masked,
                 body,
                 self._endpoint(),
+                self.outgoing.is_replay,
                 None if body == self.outgoing.body else self.outgoing.body,
             )
         )

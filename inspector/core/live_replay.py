@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector.core.commands import CancelTask, FollowMode, SendTurn, Turn
 from inspector.core.decoding import Decoder, read_sent, reader_of
-from inspector.core.entries import Entry, FrameReceived, Headers, Purpose, RequestSent
+from inspector.core.entries import Entry, FrameReceived, Purpose, RequestSent
 from inspector.core.requests import read_sent_turn
 from inspector.core.session import Session
 from inspector.wire.dialect import Message
@@ -68,7 +68,7 @@ class LiveReplay:
         """Cancel the tasks that earlier replays left waiting."""
         waiting, self._waiting = self._waiting, {}
         for context_id, task_id in waiting.items():
-            await self._session.run(CancelTask(task_id, context_id))
+            await self._session.run(CancelTask(task_id, context_id, is_replay=True))
 
     async def _stop_at_change(self, replaying: asyncio.Task[None]) -> None:
         await self._has_changed.wait()
@@ -81,7 +81,9 @@ class LiveReplay:
             if one.request.purpose is not Purpose.CANCEL:
                 names = await self._send(one, names)
             elif one.task_id is not None and one.task_id in names.tasks:
-                await self._session.run(CancelTask(names.tasks[one.task_id], names.context_id))
+                task_id = names.tasks[one.task_id]
+                cancel = CancelTask(task_id, names.context_id, is_replay=True)
+                await self._session.run(cancel)
                 self._waiting.pop(names.context_id, None)
 
     async def _send(self, said: RecordedTurn, names: Names) -> Names:
@@ -124,36 +126,29 @@ class _Listener:
         self.state = parse_state(result.state) if result.state is not None else self.state
 
 
-# A context of this name is a replay: a reopened log still distinguishes them by it.
+# What the agent's own logs know a replay by; here each request says itself whether it is of one.
 CONTEXT_PREFIX = "inspect-live-"
-ROUTING_HEADER = "x-a2a-context-id"
 
 _TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 
 
-def is_of_replay(context_id: str | None, headers: Headers) -> bool:
-    """Say whether a request is of a replay: a turn in `context_id`, or one about a task."""
-    if context_id is None:
-        named = (value for name, value in headers if name.lower() == ROUTING_HEADER)
-        context_id = next(named, None)
-    return _is_replayed(context_id)
-
-
 def conversation(entries: Iterable[Entry]) -> tuple[RecordedTurn, ...]:
-    """What was said in the newest context that is not a replay, turns without a result left out.
+    """What was said in the newest context, replays and turns without a result left out.
 
     It ends before a turn of which a saved session keeps only the masks.
     """
     said: dict[int, RecordedTurn] = {}
     for entry in entries:
         match entry:
-            case RequestSent(purpose=Purpose.SEND | Purpose.STREAM | Purpose.CANCEL):
+            case RequestSent(
+                purpose=Purpose.SEND | Purpose.STREAM | Purpose.CANCEL, is_replay=False
+            ):
                 said[entry.exchange] = _read_request(entry)
             case FrameReceived() if entry.exchange in said:
                 said[entry.exchange] = _take_reply(said[entry.exchange], entry)
             case _:
                 pass
-    answered = [one for one in said.values() if one.has_result and not _is_replayed(one.context_id)]
+    answered = [one for one in said.values() if one.has_result]
     turns = [one for one in answered if one.request.purpose in _TURNS]
     if not turns:
         return ()
@@ -181,11 +176,7 @@ def again(said: RecordedTurn, names: Names, message_id: str, request_id: str) ->
     turn = read_sent_turn(said.request, as_sent=True)
     is_stream = turn.follow is FollowMode.STREAM
     follow = FollowMode.STREAM if is_stream else FollowMode.BLOCKING
-    return Turn(turn.text, follow=follow, headers=turn.headers, raw=raw), names
-
-
-def _is_replayed(context_id: str | None) -> bool:
-    return context_id is not None and context_id.startswith(CONTEXT_PREFIX)
+    return Turn(turn.text, follow=follow, headers=turn.headers, raw=raw, is_replay=True), names
 
 
 def _read_request(request: RequestSent) -> RecordedTurn:

@@ -35,6 +35,7 @@ from inspector.wire.dialect import (
 )
 from inspector.wire.endpoints import DEFAULT, dialect_of
 from inspector.wire.json_values import Json, encode_json, parse_json
+from inspector.wire.mock_admin import WANTS_TRACE
 from inspector.wire.slots import add_fence, add_line, data_part, in_metadata, seedings
 from inspector.wire.tokens import MASK
 
@@ -164,6 +165,7 @@ class AgentRequest:
     ask: Ask
     request_id: str
     headers: Headers = ()
+    is_replay: bool = False
 
     @property
     def purpose(self) -> Purpose:
@@ -181,7 +183,12 @@ class AgentRequest:
             self.operation, self.ask, url=endpoint.url, request_id=self.request_id
         )
         headers = overlay(outgoing.headers, extra)
-        return replace(outgoing, headers=headers, endpoint=replace(endpoint, findings=()))
+        return replace(
+            outgoing,
+            headers=headers,
+            endpoint=replace(endpoint, findings=()),
+            is_replay=self.is_replay,
+        )
 
 
 _OPERATIONS = {
@@ -196,7 +203,8 @@ def request_of(command: GetTask | CancelTask | Resubscribe, request_id: str) -> 
     history_length = command.history_length if isinstance(command, GetTask) else None
     ask = Ask(task_id=command.task_id, history_length=history_length)
     operation = _OPERATIONS[type(command)]
-    return AgentRequest(operation, ask, request_id, routing(command.context_id))
+    is_replay = isinstance(command, CancelTask) and command.is_replay
+    return AgentRequest(operation, ask, request_id, routing(command.context_id), is_replay)
 
 
 def request_of_turn(
@@ -213,7 +221,7 @@ def request_of_turn(
         asked = dialect.read_request(turn.raw).operation
         operation = asked if asked is not None and asked in _PURPOSES else operation
     ask = compose(turn, message_id, callback)
-    return AgentRequest(operation, ask, request_id, turn.headers)
+    return AgentRequest(operation, ask, request_id, turn.headers, turn.is_replay)
 
 
 def unmasked(command: CommandT, redactor: Redactor) -> CommandT:
@@ -362,10 +370,12 @@ def _read_follow(purpose: Purpose, ask: Ask) -> FollowMode:
 
 
 def _own_headers(headers: Headers) -> Headers:
+    """What the user gave the turn, without what the app, a dialect or the transport adds to it."""
     return tuple(
         (name, value)
         for name, value in headers
         if not is_written_by_transport(name, value)
         and name.lower() not in _OF_DIALECT
+        and (name, value) != WANTS_TRACE
         and MASK not in value
     )

@@ -145,8 +145,9 @@ class LogView:
 
     @property
     def context_id(self) -> str | None:
-        """The context spoken in last; a turn that was refused has none."""
-        return next((task.context_id for task in reversed(self.tasks) if task.context_id), None)
+        """The context that the user spoke in last; a turn that was refused has none."""
+        spoken = (one.context_id for one in reversed(self.chat) if one.speaker == "you")
+        return next((context_id for context_id in spoken if context_id), None)
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -155,8 +156,8 @@ class LogView:
 
     @property
     def running(self) -> tuple[Exchange, ...]:
-        """What the user waits for, which replays are not."""
-        return tuple(one for one in self.exchanges.running if one.id not in self.live.under_way)
+        """What the user waits for."""
+        return self.exchanges.running
 
     @property
     def slots(self) -> Mapping[str, Json]:
@@ -166,7 +167,7 @@ class LogView:
     @property
     def card_trouble(self) -> ChatMessage | None:
         """Why no card came at the last attempt, as a part of the conversation."""
-        last = self.exchanges[-1] if self.exchanges else None
+        last = self.exchanges.newest
         if last is None or last.purpose is not Purpose.CARD:
             return None
         problem = problem_of(last)
@@ -180,9 +181,9 @@ class LogView:
 
     @property
     def exchange(self) -> Exchange | None:
-        """The selected exchange, else the newest."""
+        """The selected exchange, else the newest of the conversation and what is beside it."""
         if self.place is None:
-            return self.exchanges[-1] if self.exchanges else None
+            return self.exchanges.newest
         return find(self.exchanges, self.place.exchange)
 
     @property
@@ -226,9 +227,8 @@ class LogView:
         return next((one for one in said if most is None or one <= most), 0)
 
     def _up_to_selected(self) -> Iterator[Exchange]:
-        for exchange in reversed(self.exchanges):
-            if self.place is None or exchange.id <= self.place.exchange:
-                yield exchange
+        """Yield the selected exchange and those before it, newest first."""
+        return self.exchanges.up_to(None if self.place is None else self.place.exchange)
 
     def troubles(self) -> list[Trouble]:
         """Return all places where something is wrong, in the order of the log."""

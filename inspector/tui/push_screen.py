@@ -332,7 +332,7 @@ def empty_words(view: LogView, callback_url: str) -> Sequence[tuple[str, str]]:
 
 def last_turn(view: LogView) -> Exchange | None:
     """Return the newest turn; those before it do not matter."""
-    return next((one for one in reversed(view.exchanges) if one.purpose in STARTS_TASK), None)
+    return next((one for one in view.exchanges.up_to(None) if one.purpose in STARTS_TASK), None)
 
 
 def _registers(turn: Exchange) -> bool:

@@ -99,14 +99,20 @@ class WirePanel(Horizontal):
         return received_payload(self.pointed_exchange())
 
     def show_exchanges(self, exchanges: Series[Exchange], place: Place | None) -> None:
-        """Draw the list, and the exchange of `place` (None: the newest) with its frame marked."""
+        """Draw the list, and the exchange of `place` with its frame marked.
+
+        None: the newest that is not a replay's.
+        """
         self._exchanges, self._place = exchanges, place
         if not self.display:
             return
         listing = self.query_one("#exchanges", BlockList)
         listing.refill(lambda: self._rows.take(exchanges))
+        shown = self._exchange_at(place)
+        if place is None and shown is not None and shown is not exchanges[-1]:
+            place = Place(shown.id, shown.request.seq)
         listing.mark(place)
-        self._show_bytes(self._exchange_at(place))
+        self._show_bytes(shown)
 
     def action_pretty(self) -> None:
         self.is_pretty = not self.is_pretty
@@ -115,7 +121,7 @@ class WirePanel(Horizontal):
 
     def _exchange_at(self, place: Place | None) -> Exchange | None:
         if place is None:
-            return self._exchanges[-1] if self._exchanges else None
+            return next((one for one in reversed(self._exchanges) if not one.is_replay), None)
         index = bisect_right(self._exchanges, place.exchange, key=lambda one: one.id) - 1
         return self._exchanges[max(0, index)] if self._exchanges else None
 
@@ -151,6 +157,8 @@ class WirePanel(Horizontal):
         request = exchange.request
         name = exchange.rpc_method or exchange.purpose or "push"
         text = Content.assemble((f"{exchange.id:>3} ", styles.DIM), safe_line(name))
+        if exchange.is_replay:
+            text = text.stylize(styles.DIM) + Content.styled("  replay", styles.DIM)
         tail = Content.assemble(_outcome(exchange), *_marks(exchange))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
 

@@ -298,7 +298,8 @@ class Workspace(Screen[None]):
         task, running = self.view.last_task, self.view.running
         # an agent may answer a cancel and go on all the same
         is_asked = bool(running) and any(
-            one.purpose is Purpose.CANCEL and one.id >= running[0].id for one in self.view.exchanges
+            one.purpose is Purpose.CANCEL and one.id >= running[0].id
+            for one in self.view.exchanges.up_to(None)
         )
         if task is not None and task.task_id is not None and not is_asked:
             self.run_command(CancelTask(task.task_id, task.context_id))

@@ -32,6 +32,7 @@ class Exchange:
 
     A request to the push receiver is an exchange, too: its `purpose` is None, and what we
     answered stands in the request. `rpc_method` is None for it and for a card.
+    `is_replay`: a live replay made it, beside the conversation.
     `progress` is how far the task has come by this exchange alone; `about` are the task and
     the context that the request named. `answer` is the last frame with a reply that could be
     read, `is_refused` says that it was an error, `worst` is the gravest severity found.
@@ -59,6 +60,10 @@ class Exchange:
     @property
     def purpose(self) -> Purpose | None:
         return self.request.purpose if isinstance(self.request, RequestSent) else None
+
+    @property
+    def is_replay(self) -> bool:
+        return isinstance(self.request, RequestSent) and self.request.is_replay
 
     @property
     def push(self) -> PushReceived | None:
@@ -101,16 +106,37 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Exchanges(Sequence[Exchange]):
-    """A sequence of exchanges in the order in which they began."""
+    """A sequence of exchanges in the order in which they began, those of replays among them.
+
+    `newest_place` is that of the newest which is not a replay's.
+    """
 
     rows: Series[Exchange] = field(default_factory=Series[Exchange])
     places: Index[int, int] = field(default_factory=Index[int, int], hash=False)
     open: Mapping[int, int] = field(default_factory=dict[int, int], hash=False)
+    newest_place: int | None = None
+
+    @property
+    def newest(self) -> Exchange | None:
+        """The newest, whatever replays came after it."""
+        return None if self.newest_place is None else self.rows[self.newest_place]
 
     @property
     def running(self) -> tuple[Exchange, ...]:
-        """Those under way, oldest first; costs as much as there are of them."""
-        return tuple(self.rows[place] for place in self.open.values())
+        """Those under way but for replays, oldest first; costs as much as there are of them."""
+        rows = (self.rows[place] for place in self.open.values())
+        return tuple(one for one in rows if not one.is_replay)
+
+    def up_to(self, id: int | None) -> Iterator[Exchange]:
+        """Yield those up to exchange `id` (None: all), newest first.
+
+        Those of replays only where `id` is one of them, and then only these.
+        """
+        selected = None if id is None else find(self, id)
+        is_replay = selected is not None and selected.is_replay
+        for one in reversed(self.rows):
+            if one.is_replay is is_replay and (id is None or one.id <= id):
+                yield one
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -140,6 +166,7 @@ def step(view: Exchanges, read: Read) -> Exchanges:
             view.rows.append(begun),
             view.places.set(begun.id, place),
             {**view.open, begun.id: place} if begun.is_running else view.open,
+            view.newest_place if begun.is_replay else place,
         )
     place = view.places[read.entry.exchange]
     rows = view.rows.set(place, extend(view.rows[place], read))

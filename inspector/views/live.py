@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from inspector.views import outcomes
 from inspector.views.outcomes import Change, Outcome, Outcomes, compare
-from inspector.views.reads import STARTS_TASK, Asked, Ended, Read
+from inspector.views.reads import STARTS_TASK, Asked, Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,7 @@ class ReplayedTurn:
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """`runs` are the contexts of the replays of the conversation `context_id`, oldest first.
-
-    `under_way` are the exchanges of replays that are not over.
-    """
+    """`runs` are the contexts of the replays of the conversation `context_id`, oldest first."""
 
     outcomes: Outcomes = outcomes.EMPTY
     context_id: str | None = None
@@ -29,7 +26,6 @@ class LiveView:
     runs: tuple[str, ...] = ()
     count: int = 0
     began_ms: float = 0.0
-    under_way: frozenset[int] = frozenset()
 
 
 EMPTY = LiveView()
@@ -37,17 +33,9 @@ EMPTY = LiveView()
 
 def step(view: LiveView, read: Read) -> LiveView:
     """Note which runs there are, and what each turn came to."""
-    exchange = read.entry.exchange
-    match read:
-        case Asked(call=call) if call.is_replay:
-            view = replace(view, under_way=view.under_way | {exchange})
-            view = _begin(view, read) if call.purpose in STARTS_TASK else view
-        case Asked(call=call) if call.purpose in STARTS_TASK:
-            view = replace(view, newest=exchange)
-        case Ended(call=call) if call.is_replay:
-            view = replace(view, under_way=view.under_way - {exchange})
-        case _:
-            pass
+    if isinstance(read, Asked) and read.call.purpose in STARTS_TASK:
+        is_replay = read.call.is_replay
+        view = _begin(view, read) if is_replay else replace(view, newest=read.entry.exchange)
     return replace(view, outcomes=outcomes.step(view.outcomes, read))
 
 

@@ -216,11 +216,11 @@ class TurnPair:
 
 
 def turns_of(entries: Sequence[Entry]) -> tuple[Outcome, ...]:
-    """What each turn came to, in the order in which they were sent."""
+    """What each turn came to, in the order in which they were sent; replays are left out."""
     view = EMPTY
     for read in read_log(entries):
         view = step(view, read)
-    sent = (one for one in entries if isinstance(one, RequestSent))
+    sent = (one for one in entries if isinstance(one, RequestSent) and not one.is_replay)
     return tuple(view.by_exchange[one.exchange] for one in sent if one.purpose in STARTS_TASK)
 
 

@@ -21,7 +21,6 @@ from inspector.core.entries import (
     ResponseEnded,
     ResponseStarted,
 )
-from inspector.core.live_replay import is_of_replay
 from inspector.views.channels import (
     ReportsByTask,
     TaskReports,
@@ -132,7 +131,7 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
         message_id=message.message_id,
         registers=ask.callback is not None,
         callback=last_segment(ask.callback.url) if ask.callback is not None else "",
-        is_replay=is_of_replay(message.context_id, entry.headers),
+        is_replay=entry.is_replay,
         progress=progress,
         dialect=dialect_of(entry.endpoint),
     )

@@ -71,7 +71,8 @@ class Endpoint:
 class Outgoing:
     """A request to make; the transport adds the headers that HTTP itself needs.
 
-    `endpoint` is the agent's, where the request is one of its protocol's.
+    `endpoint` is the agent's, where the request is one of its protocol's; `is_replay`: it is made
+    by a live replay.
     """
 
     method: str
@@ -79,6 +80,7 @@ class Outgoing:
     headers: Headers = ()
     body: bytes = b""
     endpoint: Endpoint | None = None
+    is_replay: bool = False
 
 
 # What messages hold

@@ -59,6 +59,9 @@ def encode_entry(entry: Entry) -> str:
                 fields[field.name] = [[name, text] for name, text in _pairs(entry)]
             case None if field.name == "endpoint":
                 continue
+            case bool():
+                if value:
+                    fields[field.name] = True
             case str() | int() | float() | None:
                 fields[field.name] = value
             case _:
@@ -144,6 +147,11 @@ def _integer(fields: Json, name: str) -> int:
     return value
 
 
+def _flag(fields: Json, name: str) -> bool:
+    """A line says only what is so."""
+    return at(fields, name) is True
+
+
 def _bytes(fields: Json, name: str) -> bytes:
     encoded = text_at(fields, name, "base64")
     return _text(fields, name).encode() if encoded is None else base64.b64decode(encoded)
@@ -175,6 +183,7 @@ _READERS: Mapping[object, Callable[[Json, str], object]] = {
     float: _milliseconds,
     float | None: _optional(_milliseconds),
     str: _text,
+    bool: _flag,
     bytes: _bytes,
     Headers: _headers,
     Endpoint | None: _endpoint,

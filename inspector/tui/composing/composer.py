@@ -203,11 +203,11 @@ class History:
 
 
 def sent_requests(exchanges: Sequence[Exchange]) -> list[RequestSent]:
-    """Return the requests that carried turns."""
+    """Return the requests that carried the user's turns."""
     return [
         one.request
         for one in exchanges
-        if isinstance(one.request, RequestSent) and one.request.purpose in TURNS
+        if isinstance(one.request, RequestSent) and one.purpose in TURNS and not one.is_replay
     ]
 
 

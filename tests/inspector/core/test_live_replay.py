@@ -7,8 +7,7 @@ import pytest
 
 from inspector.core.commands import FollowMode, Turn
 from inspector.core.entries import Channel, Entry, FrameReceived, Purpose, RequestSent
-from inspector.core.live_replay import CONTEXT_PREFIX, Names, again, conversation, is_of_replay
-from inspector.net.events import Headers
+from inspector.core.live_replay import CONTEXT_PREFIX, Names, again, conversation
 
 REPLAY = f"{CONTEXT_PREFIX}1"
 
@@ -18,14 +17,16 @@ def request(
     message: dict[str, Any],
     *,
     purpose: Purpose = Purpose.SEND,
-    headers: Headers = (),
+    is_replay: bool = False,
     **params: Any,
 ) -> RequestSent:
     method = {Purpose.SEND: "message/send", Purpose.STREAM: "message/stream"}.get(purpose, "x")
     whole = {"message": message, **params} if message else params
     body = {"jsonrpc": "2.0", "id": "r", "method": method, "params": whole}
     raw = json.dumps(body).encode()
-    return RequestSent(exchange, 0.0, exchange, purpose, "POST", "http://a/", headers, raw)
+    return RequestSent(
+        exchange, 0.0, exchange, purpose, "POST", "http://a/", (), raw, is_replay=is_replay
+    )
 
 
 def reply(exchange: int, context: str, task: str, *, channel: Channel = Channel.RESPONSE) -> Entry:
@@ -59,7 +60,7 @@ def test_conversation_is_the_newest_context_that_is_no_replay() -> None:
         reply(4, "c1", "t2"),
         request(5, message("lost", "m5", contextId="c1")),
         FrameReceived(5, 0.0, 5, Channel.RESPONSE, b"oops"),
-        request(6, message("first", "m6", contextId=REPLAY)),
+        request(6, message("first", "m6", contextId=REPLAY), is_replay=True),
         reply(6, REPLAY, "t9"),
     ]
     said = conversation(log)
@@ -90,6 +91,7 @@ def test_turn_keeps_everything_but_its_ids() -> None:
     }
     assert turn.follow is FollowMode.BLOCKING
     assert names.messages == {"m1": "n1"}
+    assert turn.is_replay
 
 
 @pytest.mark.req("LIVE-1")
@@ -111,14 +113,7 @@ def test_turn_that_returned_at_once_is_awaited() -> None:
 
 
 @pytest.mark.req("LIVE-1")
-@pytest.mark.parametrize(
-    ("context", "headers", "is_one"),
-    [
-        (REPLAY, (), True),
-        ("c", (("X-A2A-Context-Id", REPLAY),), False),
-        (None, (("X-A2A-Context-Id", REPLAY),), True),
-        (None, (), False),
-    ],
-)
-def test_replay_is_told_by_its_context(context: str | None, headers: Headers, is_one: bool) -> None:
-    assert is_of_replay(context, headers) is is_one
+def test_what_the_user_says_in_the_context_of_a_replay_is_a_conversation() -> None:
+    log = [request(1, message("hi", "m1", contextId=REPLAY), is_replay=True), reply(1, REPLAY, "t")]
+    log += [request(2, message("hm", "m2", contextId=REPLAY)), reply(2, REPLAY, "t2")]
+    assert [one.request.exchange for one in conversation(log)] == [2]

@@ -101,6 +101,7 @@ def test_what_no_turn_composes_is_kept_raw(body: bytes) -> None:
 
 def test_masked_and_own_headers_are_left_out() -> None:
     sent = (("Accept", "*/*"), ("Authorization", "***"), ("X-A2A-Context-Id", "c-1"))
+    sent += (("X-Mock-Trace", "1"),)
     assert read_sent_turn(request_of(Turn("hi"), sent)).headers == (("X-A2A-Context-Id", "c-1"),)
 
 

@@ -205,6 +205,38 @@ async def test_broken_save_leaves_everything_usable(mock: Mock, until: "Until") 
 
 
 @pytest.mark.req("LIVE-1")
+async def test_after_a_replay_keys_act_on_the_conversation(mock: Mock, until: "Until") -> None:
+    app = InspectorApp(mock.url)
+    async with app.run_test(size=SIZE) as pilot:
+        await connect(pilot, until)
+        await say(pilot, until, "send money", "To whom?")
+        await pilot.press("escape", "L")
+        mock.save("domain.yml", "To whom?", "Who gets it?")
+        await until(pilot, lambda: "run 1: 1 of 1" in str(drawer(pilot).border_title))
+        # the next run cancels what this one left waiting
+        mock.save("domain.yml", "Who gets it?", "And who gets it?")
+        await until(pilot, lambda: "run 2: 1 of 1" in str(drawer(pilot).border_title))
+        screen = workspace(pilot)
+        await until(pilot, lambda: not any(one.is_running for one in screen.view.exchanges))
+        said = screen.view.context_id
+        await pilot.press("w")
+        wire = shown(pilot, "#bytes")
+        assert "message/stream" in wire
+        assert "tasks/cancel" not in wire
+        assert "inspect-live-" not in wire
+        await pilot.press("w", "e")
+        composer = screen.query_one(Composer)
+        assert composer.turn().context_id == said
+        assert composer.turn().headers == ()
+        composer.prompt.clear()
+        await pilot.press("up")
+        assert composer.prompt.text == "send money"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: len(screen.view.tasks) == 2 and not screen.view.running)
+        assert {task.context_id for task in screen.view.tasks} == {said}
+
+
+@pytest.mark.req("LIVE-1")
 async def test_live_ends_with_the_key_that_began_it(mock: Mock, until: "Until") -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:

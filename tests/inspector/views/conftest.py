@@ -76,21 +76,34 @@ class Script:
         envelope = {"jsonrpc": "2.0", "id": "r", "result": result}
         return self.frame(json.dumps(envelope).encode(), Channel.POLL).end()
 
-    def request(self, purpose: Purpose, method: str, params: Any) -> "Script":
+    def request(
+        self, purpose: Purpose, method: str, params: Any, *, is_replay: bool = False
+    ) -> "Script":
         self._exchange = self.begin()
         envelope = {"jsonrpc": "2.0", "id": "r", "method": method, "params": params}
         body = b"" if purpose is Purpose.CARD else json.dumps(envelope).encode()
         self.entries.append(
-            RequestSent(*self._next(), self._exchange, purpose, "POST", "http://a/", (), body)
+            RequestSent(
+                *self._next(),
+                self._exchange,
+                purpose,
+                "POST",
+                "http://a/",
+                (),
+                body,
+                is_replay=is_replay,
+            )
         )
         return self
 
-    def send(self, text: str, *, stream: bool = False, **message: Any) -> "Script":
+    def send(
+        self, text: str, *, stream: bool = False, is_replay: bool = False, **message: Any
+    ) -> "Script":
         parts = [{"kind": "text", "text": text}]
         params = {"message": {"messageId": "m", "role": "user", "parts": parts, **message}}
         if stream:
-            return self.request(Purpose.STREAM, "message/stream", params)
-        return self.request(Purpose.SEND, "message/send", params)
+            return self.request(Purpose.STREAM, "message/stream", params, is_replay=is_replay)
+        return self.request(Purpose.SEND, "message/send", params, is_replay=is_replay)
 
     def respond(self, status: int = 200, media_type: str = "application/json") -> "Script":
         headers = (("content-type", media_type),)

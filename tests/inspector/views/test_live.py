@@ -1,4 +1,4 @@
-"""Live replay: runs told apart by their contexts, and what each comparison finds."""
+"""Live replay: runs told apart from the conversation, and what each comparison finds."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ def say(script: "Script", text: str, context: str, **task: Any) -> None:
     state, answer = task.pop("state", "input-required"), task.pop("answer", "To whom?")
     name = f"{context}-{len(script.entries)}"
     reply = script.task(state, answer, data=data, id=name, contextId=context)
-    script.send(text, contextId=context).reply(reply)
+    is_replay = context in (FIRST, SECOND)
+    script.send(text, contextId=context, is_replay=is_replay).reply(reply)
 
 
 def changes(script: "Script", *, to_first: bool = False) -> list[tuple[Change, ...]]:
@@ -67,14 +68,14 @@ def test_ids_and_times_make_no_difference(script: "Script") -> None:
     ):
         data = {"state": "x", "slots": told}
         reply = script.task("completed", text, id=task_id, contextId=context, data=data)
-        script.send("hi", contextId=context).reply(reply)
+        script.send("hi", contextId=context, is_replay=context == FIRST).reply(reply)
     assert changes(script) == [()]
 
 
 @pytest.mark.req("LIVE-1")
 def test_transitions_differ_where_the_way_was_another(script: "Script") -> None:
     for context, states in (("c", ("submitted", "working")), (FIRST, ("working", "working"))):
-        script.send("hi", stream=True, contextId=context).respond()
+        script.send("hi", stream=True, contextId=context, is_replay=context == FIRST).respond()
         for state in (*states, "completed"):
             update = {**script.update(state, final=state == "completed"), "contextId": context}
             script.event({**update, "taskId": f"task of {context}"})
@@ -96,7 +97,7 @@ def test_run_that_was_broken_off_is_passed_over(script: "Script") -> None:
     say(script, "hi", "c", answer="A")
     say(script, "bye", "c", answer="Z")
     say(script, "hi", FIRST, answer="B")
-    script.send("bye", contextId=FIRST).fail(FailureKind.STOPPED)
+    script.send("bye", contextId=FIRST, is_replay=True).fail(FailureKind.STOPPED)
     say(script, "hi", SECOND, answer="B")
     say(script, "bye", SECOND, answer="Y")
     assert changes(script) == [(), (Change("text", "Z", "Y"),)]
@@ -106,7 +107,7 @@ def test_run_that_was_broken_off_is_passed_over(script: "Script") -> None:
 def test_turns_to_come_and_turns_under_way_show_nothing_yet(script: "Script") -> None:
     say(script, "hi", "c")
     say(script, "bye", "c")
-    script.send("hi", contextId=FIRST)
+    script.send("hi", contextId=FIRST, is_replay=True)
     first, second = compare_last(live(script))
     assert (first.old.title, first.changes) == ("hi", ())
     assert first.new is not None
@@ -124,7 +125,7 @@ def test_turns_to_come_and_turns_under_way_show_nothing_yet(script: "Script") ->
 )
 def test_answer_that_fails_is_told(script: "Script", body: bytes, told: str) -> None:
     say(script, "hi", "c")
-    script.send("hi", contextId=FIRST).respond().frame(body).end()
+    script.send("hi", contextId=FIRST, is_replay=True).respond().frame(body).end()
     assert changes(script) == [(Change("answer", "came", told),)]
 
 
@@ -133,13 +134,23 @@ def test_replay_is_no_part_of_the_conversation(script: "Script") -> None:
     say(script, "hi", "c", answer="A")
     before = script.views
     say(script, "hi", FIRST, answer="B")
-    script.request(Purpose.CANCEL, "tasks/cancel", {"id": "t"})
-    request = script.entries.pop()
-    assert request.exchange
+    script.request(Purpose.CANCEL, "tasks/cancel", {"id": "t"}, is_replay=True)
     after = script.views
     assert (after.chat.said, after.timeline.rows) == (before.chat.said, before.timeline.rows)
     assert after.data.turns == before.data.turns
-    assert len(after.exchanges) == len(before.exchanges) + 1
+    assert len(after.exchanges) == len(before.exchanges) + 2
+    assert after.exchanges.newest == before.exchanges.newest
+    assert not after.exchanges.running
+    assert [one.id for one in after.exchanges.up_to(None)] == [1]
+    assert [one.id for one in after.exchanges.up_to(2)] == [2]
+
+
+@pytest.mark.req("LIVE-1")
+def test_turn_of_the_user_in_the_context_of_a_replay_is_the_users(script: "Script") -> None:
+    say(script, "hi", "c", answer="A")
+    say(script, "hi", FIRST, answer="B")
+    script.send("and now?", contextId=FIRST).reply(script.task("completed", "C"))
+    assert [said.text for said in script.views.chat.said] == ["hi", "A", "and now?", "C"]
 
 
 @pytest.mark.req("LIVE-1")
@@ -158,7 +169,7 @@ def test_turn_learns_its_context_and_more_of_its_task_later(script: "Script") ->
     script.poll(script.task("completed", "Done."))
     script.poll(script.task("canceled"))
     script.poll(script.task("completed", id="of another"))
-    script.send("hi", contextId=FIRST).respond()
+    script.send("hi", contextId=FIRST, is_replay=True).respond()
     script.event({**script.chunk("Do", append=False), "contextId": FIRST, "taskId": "u"})
     script.event({**script.chunk("ne."), "contextId": FIRST, "taskId": "u"})
     update = {**script.update("completed", final=True), "contextId": FIRST, "taskId": "u"}
