@@ -11,7 +11,7 @@ from types import FrameType
 from inspector.core.credentials import read_variable
 from inspector.core.project import read_slot_domain
 from inspector.core.saved.session_store import find_session
-from inspector.core.target import parse_target
+from inspector.core.target import authenticated, parse_target
 from inspector.demo import serve_bank
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
@@ -34,11 +34,12 @@ def _run_app(options: AppOptions) -> int:
             "the app needs a terminal",
             "a2a-inspect send TARGET TEXT, or a2a-inspect --help for the other commands",
         )
-    if options.target is not None:
-        parse_target(options.target)
     if options.project is not None:
         read_slot_domain(options.project)
     connection = _with_mock(connection_of(options.connection), options)
+    if options.target is not None:
+        # what is wrong is told here rather than on the screen that asks for a target
+        authenticated(connection, parse_target(options.target))
     session = None if options.session is None else find_session(sessions_folder(), options.session)
 
     def resolve(target: str, is_recorded: bool) -> tuple[str, Connection]:

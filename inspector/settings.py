@@ -33,7 +33,8 @@ class Connection:
     None waits for ever. `client_cert` holds a certificate and, without `client_key`, its key.
     `is_saved`: the session is written to a file of its own as it goes. `admin_token` opens the
     admin API of a mock; a save in the folder `watched` replays the conversation where live is on.
-    `protocol` forces a version of A2A.
+    `protocol` forces a version of A2A. `is_authenticated`: flags gave the credentials, so
+    those of a sub agent's config are not used.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -48,5 +49,6 @@ class Connection:
     jwks_file: Path | None = None
     protocol: str | None = None
     is_saved: bool = True
+    is_authenticated: bool = False
     admin_token: str = field(default="", repr=False)
     watched: Path | None = None

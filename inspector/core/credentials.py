@@ -9,7 +9,7 @@ from inspector.core.redaction import SECRET_HEADERS
 from inspector.core.requests import is_header_value
 from inspector.errors import UsageError
 from inspector.net.events import Headers
-from inspector.wire.card import KEY, Scheme
+from inspector.wire.card import BEARER, KEY, Scheme
 from inspector.wire.tokens import expiry_of
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -77,6 +77,13 @@ def header_of(scheme: Scheme, secret: str, where: str) -> tuple[str, str]:
             f"write {KEY} where it goes: --header-format 'Key {KEY}'",
         )
     return _checked(where, scheme.header, scheme.template.replace(KEY, secret))
+
+
+def api_key_scheme(header_name: str | None, header_format: str | None) -> Scheme:
+    """As Rasa sends it: a bearer token, unless a header is named, which has the bare key."""
+    if header_name is None:
+        return Scheme(template=header_format or BEARER.template)
+    return Scheme(header_name, header_format or KEY)
 
 
 def with_header(headers: Headers, header: tuple[str, str]) -> Headers:

@@ -19,7 +19,7 @@ from inspector.core.saved.session_store import (
     replayed,
 )
 from inspector.core.session import Session
-from inspector.core.target import parse_target
+from inspector.core.target import Target, authenticated, parse_target
 from inspector.errors import UsageError
 from inspector.folders import sessions_folder
 from inspector.net.http import HttpTransport
@@ -62,9 +62,10 @@ def open_session(
     `warn` is called with the reason if the session cannot be saved.
 
     Raises:
-        UsageError: `target` is neither a URL nor a file.
+        UsageError: as `parse_target` and `authenticated` do.
     """
-    parse_target(target)
+    found = parse_target(target)
+    connection = authenticated(connection, found)
     if connection.is_saved and context_id is not None:
         path = find_conversation(sessions_folder(), target, context_id)
         if path is not None:
@@ -77,7 +78,7 @@ def open_session(
         recording = record(folder, target, id=id, now=now, clock=perf_counter, warn=warn)
     else:
         recording = Recording(Log(perf_counter), now)
-    return _recorded(target, connection, recording)
+    return _recorded(found, connection, recording)
 
 
 def reopen_session(
@@ -86,8 +87,8 @@ def reopen_session(
     """Go on with a saved session, at its own target or another.
 
     Raises:
-        UsageError: the file is not a session, is open elsewhere, or its target is unknown here or
-            held a secret.
+        UsageError: the file is not a session, is open elsewhere, or its target held a secret; and
+            as `parse_target` and `authenticated` do.
     """
     saved = read_session(path)
     target = target or saved.header.target
@@ -96,23 +97,24 @@ def reopen_session(
             f"the session's target {target} held a secret, which is not saved",
             f"a2a-inspect URL --session {saved.header.id}",
         )
-    parse_target(target)
+    found = parse_target(target)
+    connection = authenticated(connection, found)
     now = datetime.now().astimezone()
     if connection.is_saved:
         recording = record_again(saved, now=now, clock=perf_counter, warn=warn)
     else:
         recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
-    return _recorded(target, connection, recording, saved.damage or REOPENED)
+    return _recorded(found, connection, recording, saved.damage or REOPENED)
 
 
 def _recorded(
-    target: str, connection: Connection, recording: Recording, remark: str = ""
+    target: Target, connection: Connection, recording: Recording, remark: str = ""
 ) -> RecordedSession:
     session = Session(
-        parse_target(target),
+        target,
         HttpTransport(connection),
         recording.log,
         new_id=lambda: str(uuid4()),
         connection=connection,
     )
-    return RecordedSession(target, session, recording, connection, remark)
+    return RecordedSession(target.name, session, recording, connection, remark)

@@ -62,7 +62,9 @@ class Session:
             timeout_seconds=connection.timeout_seconds,
             limits=limits,
         )
-        self.conceal((*connection.secrets, *secrets_in_url(target.name)))
+        self.conceal(connection.secrets)
+        for url in (target.name, *target.card_urls):
+            self.conceal(secrets_in_url(url))
         self.receiver = Receiver(self._exchanger, self._fetch_keys)
         self.turns = Turns(
             self._exchanger,

@@ -2,12 +2,15 @@
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from inspector.core.project import card_of_project, is_project
+from inspector.core.credentials import with_header
+from inspector.core.sub_agents import Auth, is_project, mistakes, sub_agent_at
 from inspector.errors import UsageError
+from inspector.settings import Connection
 from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
 from inspector.wire.urls import root, split_url
 
@@ -17,26 +20,34 @@ _HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}(/.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`card_urls` are tried in order; for a card file there are none, and `card_file` is set."""
+    """`card_urls` are tried in order; for a card file there are none, and `card_file` is set.
+
+    `auth` is how the config of a sub agent says to call it; `remarks` are what to know about it.
+    """
 
     name: str
     card_urls: tuple[str, ...] = ()
     card_file: Path | None = None
+    auth: Auth | None = None
+    remarks: tuple[str, ...] = ()
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str, environment: Mapping[str, str] = os.environ) -> Target:
     """Read what the user typed; `localhost:5005` is http, a folder an assistant's project.
 
     Raises:
-        UsageError: neither a URL nor an existing file, or a project that leads to no one card.
+        UsageError: neither a URL nor an existing file, a project that leads to no one card, or the
+            mistakes of a sub agent's config.
     """
     if not text:
         # the path '' is the current folder, which an unset variable does not mean
         raise UsageError("the target is empty", "is a variable unset? . is the current folder")
     # os.path, unlike Path, takes what no file system can hold for a path without a file
     if "://" not in text and os.path.exists(text) and is_project(Path(text)):
-        card = parse_target(card_of_project(Path(text)))
-        return Target(text, card.card_urls, card.card_file)
+        agent = sub_agent_at(Path(text), environment)
+        if "://" in agent.card:
+            return Target(text, _card_urls(agent.card), None, agent.auth, agent.remarks)
+        return Target(text, (), Path(agent.card), agent.auth, agent.remarks)
     if "://" not in text and os.path.isfile(text):
         return Target(text, card_file=Path(text))
     if "://" not in text and (text == "localhost" or _HOST_AND_PORT.fullmatch(text)):
@@ -50,6 +61,27 @@ def parse_target(text: str) -> Target:
     raise UsageError(
         f"{text[:SHOWN_CHARACTERS]!r} is neither a URL nor a file",
         "name the agent's base URL, its card's URL, a card file, a project or a saved target",
+    )
+
+
+def authenticated(connection: Connection, target: Target) -> Connection:
+    """`connection` with the credentials that `target` itself names; those of flags win.
+
+    Raises:
+        UsageError: they cannot be used here: a variable is not set, or it is OAuth.
+    """
+    auth = target.auth
+    if auth is None or connection.is_authenticated:
+        return connection
+    names = {name.lower() for name, _ in connection.headers}
+    if auth.header[0].lower() in names:
+        return connection
+    if auth.problems:
+        raise mistakes(Path(target.name), auth.problems)
+    return replace(
+        connection,
+        headers=with_header(connection.headers, auth.header),
+        secrets=(*connection.secrets, auth.secret, auth.header[1]),
     )
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 
 from inspector.core.credentials import (
+    api_key_scheme,
     header_of,
     parse_headers,
     read_variable,
@@ -15,7 +16,7 @@ from inspector.errors import UsageError
 from inspector.headless.options import ConnectionOptions
 from inspector.headless.terminal import print_notice
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS, DEFAULT_TTL_SECONDS, Connection, Mint
-from inspector.wire.card import BEARER, Scheme
+from inspector.wire.card import BEARER
 from inspector.wire.urls import origin, root
 
 
@@ -34,7 +35,8 @@ def connection_of(options: ConnectionOptions) -> Connection:
     mint = read_mint_flags(options, os.environ)
     headers = parse_headers(options.header, os.environ)
     secrets = variable_values(options.header, os.environ)
-    for header in credential_headers(options, mint, os.environ):
+    own = credential_headers(options, mint, os.environ)
+    for header in own:
         headers = with_header(headers, header)
         secrets += (header[1],)
     for variable in (options.token_env, options.api_key_env):
@@ -52,6 +54,7 @@ def connection_of(options: ConnectionOptions) -> Connection:
         jwks_file=options.jwks,
         protocol=options.protocol,
         is_saved=not options.no_save,
+        is_authenticated=bool(own),
     )
     # a certificate that cannot be used is reported before anything is sent or drawn
     tls_context(connection)
@@ -70,7 +73,9 @@ def credential_headers(
     if options.api_key_env is not None:
         where = f"--api-key-env {options.api_key_env}"
         secret = read_variable("--api-key-env", options.api_key_env, environment)
-        return [header_of(_api_key_scheme(options), secret, where)]
+        return [
+            header_of(api_key_scheme(options.header_name, options.header_format), secret, where)
+        ]
     if mint is not None:
         from inspector.core.minting import mint_token
 
@@ -92,13 +97,6 @@ def read_mint_flags(options: ConnectionOptions, environment: Mapping[str, str]) 
         environment=environment,
         flags="--jwt-",
     )
-
-
-def _api_key_scheme(options: ConnectionOptions) -> Scheme:
-    """As Rasa sends it: a bearer token, unless a header is named, which has the bare key."""
-    if options.header_name is None:
-        return Scheme(template=options.header_format or BEARER.template)
-    return Scheme(options.header_name, options.header_format or "{key}")
 
 
 def _refuse_orphans(options: ConnectionOptions) -> None:

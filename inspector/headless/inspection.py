@@ -115,9 +115,11 @@ async def inspect(
     It is recorded in the saved session that holds `context_id`, if there is one.
 
     Raises:
-        UsageError: `target` is neither a URL nor a file.
+        UsageError: as `open_session` does.
     """
     recorded = open_session(target, connection, print_notice, context_id)
+    for remark in recorded.session.target.remarks:
+        print_notice(plain_line(remark))
     inspection = Inspection(recorded.session)
     try:
         yield inspection

@@ -15,7 +15,7 @@ from inspector.core.saved.targets import (
     read_targets,
     targets_file,
 )
-from inspector.core.target import parse_target
+from inspector.core.target import authenticated, parse_target
 from inspector.errors import EXIT_OK, UsageError
 from inspector.headless.command_line import COMMANDS
 from inspector.headless.options import (
@@ -25,6 +25,7 @@ from inspector.headless.options import (
     parse_connection,
 )
 from inspector.headless.terminal import BOLD, DIM, ink_for, print_json, print_notice, print_text
+from inspector.settings import Connection
 from inspector.views.text import plain_line
 from inspector.wire.json_values import Json
 
@@ -133,7 +134,15 @@ def _add(options: TargetsOptions) -> int:
     if options.name in COMMANDS:
         raise UsageError(f"{options.name!r} is a command of a2a-inspect", "another name")
     target = options.target
-    parse_target(target)
+    found, given = parse_target(target), _given(options.connection)
+    names = (header.partition(":")[0].strip() for header in options.connection.header)
+    own = Connection(
+        headers=tuple((name, "") for name in names),
+        is_authenticated=bool(given.keys() & _CREDENTIALS),
+    )
+    authenticated(own, found)
+    for remark in found.remarks:
+        print_notice(plain_line(remark))
     if os.path.exists(target):
         # the name is used from other folders, too
         target = str(Path(target).absolute())

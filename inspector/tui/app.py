@@ -186,7 +186,7 @@ class InspectorApp(App[int]):
             self.switch_screen(workspace)  # pyright: ignore[reportUnknownMemberType]
         else:
             self.push_screen(workspace)
-        for remark in (workspace.keymap.remark, opened.remark):
+        for remark in (workspace.keymap.remark, opened.remark, *opened.session.target.remarks):
             if remark:
                 workspace.call_after_refresh(workspace.notice, remark)
 

@@ -116,8 +116,8 @@ class StartScreen(Screen[None]):
         """Connect to the project's sub agent; of several, offer each."""
         from pathlib import Path
 
-        from inspector.core.project import find_sub_agents
         from inspector.core.saved.targets import KnownTarget
+        from inspector.core.sub_agents import find_sub_agents
 
         folder = Path(event.value.strip() or ".")
         try:
@@ -126,11 +126,12 @@ class StartScreen(Screen[None]):
             self.tell(str(error))
             return
         usable = [KnownTarget(str(one.config.parent), one.name) for one in agents if one.card]
-        if len(usable) == 1 or not usable:
+        problems = [text for one in agents for text in one.problems]
+        if not usable or (len(usable) == 1 and not problems):
             # without one, connecting says of each why it cannot be reached
             self.post_message(TargetGiven(str(folder)))
             return
-        self.tell("Which of its sub agents?")
+        self.tell("\n".join(("Which of its sub agents?", *problems)))
         await self._offer([KnownTarget(one.target) for one in usable], [o.name for o in usable])
         self.query(".known").first().focus()
 

@@ -1,6 +1,7 @@
 """What the connection flags send, and what they refuse before anything is sent."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jwt
@@ -65,6 +66,96 @@ def test_the_secret_of_a_variable_goes_with_card_and_call(
     agent = start_agent(OK)
     assert main(["send", agent.url, "hi", *words, "--json"]) == 0
     assert [header(head, name) for head, _ in agent.requests] == [value, value]
+
+
+def write_config(project: Path, card: str, auth: str) -> Path:
+    """A sub agent's folder in `project`, whose config has `auth`."""
+    folder = project / "sub_agents" / "bank"
+    folder.mkdir(parents=True)
+    (folder / "config.yml").write_text(
+        "agent: {name: bank, protocol: A2A, description: A bank}\n"
+        f"configuration:\n  agent_card: {card}\n  auth: {auth}\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
+    """Where sessions and targets are kept; the variable TOP holds a secret."""
+    monkeypatch.setenv("TOP", "s3cret-s3cret")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return [tmp_path / "state", tmp_path / "config"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "sent"),
+    [
+        ('{api_key: "${TOP}"}', "Authorization: Bearer s3cret-s3cret"),
+        ('{token: "${TOP}"}', "Authorization: Bearer s3cret-s3cret"),
+        (
+            '{api_key: "${TOP}", header_name: X-Bank, header_format: "k={key}"}',
+            "X-Bank: k=s3cret-s3cret",
+        ),
+    ],
+)
+@pytest.mark.req("CONN-1", "CONN-3")
+def test_auth_of_a_sub_agents_config_goes_with_card_and_call(
+    auth: str, sent: str, start_agent: "StartAgent", folders: list[Path], tmp_path: Path
+) -> None:
+    agent = start_agent(OK)
+    folder = write_config(tmp_path, agent.url, auth)
+    assert main(["send", str(folder), "hi"]) == 0
+    assert main(["targets", "add", "bank", str(folder / "config.yml")]) == 0
+    assert main(["tasks", "get", "bank", "t"]) == 0
+    assert [sent in head for head, _ in agent.requests] == [True] * 4
+    kept = [path for one in folders for path in one.rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if b"s3cret" in path.read_bytes()]
+
+
+@pytest.mark.req("CONN-1", "CONN-3")
+@pytest.mark.usefixtures("folders")
+def test_credential_flags_win_over_a_sub_agents_config(
+    start_agent: "StartAgent", tmp_path: Path
+) -> None:
+    agent = start_agent(OK)
+    folder = write_config(tmp_path, agent.url, '{api_key: "${NOPE}", header_name: X-Bank}')
+    assert main(["send", str(folder), "hi", "--no-save", "--token-env", "TOP"]) == 0
+    head = agent.requests[-1][0]
+    assert header(head, "Authorization") == "Bearer s3cret-s3cret"
+    assert header(head, "X-Bank") is None
+
+
+@pytest.mark.parametrize(
+    ("auth", "problem"),
+    [
+        ("{api_key: sk-4711-4711}", ":4: configuration.auth.api_key is written out"),
+        ('{token: "${NOPE}"}', ":4: configuration.auth.token: the variable NOPE is not set"),
+        (
+            '{oauth: {client_id: c, client_secret: "${TOP}", token_url: "http://t"}}',
+            ":4: configuration.auth.oauth: a2a-inspect cannot get OAuth tokens yet; get one at the "
+            "token_url, export it, and add --token-env VARIABLE",
+        ),
+    ],
+)
+@pytest.mark.req("CONN-1", "CONN-3")
+@pytest.mark.usefixtures("folders")
+def test_auth_that_cannot_be_used_ends_every_command(
+    auth: str,
+    problem: str,
+    start_agent: "StartAgent",
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    agent = start_agent(OK)
+    folder = str(write_config(tmp_path, agent.url, auth))
+    for words in (["send", folder, "hi"], ["card", folder], ["targets", "add", "bank", folder]):
+        assert main(words) == 2
+        told = capsys.readouterr().err
+        assert f"{folder}/config.yml{problem}" in told
+        assert "sk-4711" not in told
+    assert agent.requests == []
 
 
 @pytest.mark.req("CONN-3")

@@ -46,7 +46,8 @@ def add_sub_agent(project: Path, name: str, card: str) -> None:
     folder = project / "sub_agents" / name
     folder.mkdir(parents=True)
     (folder / "config.yml").write_text(
-        f"agent: {{name: {name}, protocol: A2A}}\nconfiguration: {{agent_card: '{card}'}}\n"
+        f"agent: {{name: {name}, protocol: A2A, description: d}}\n"
+        f"configuration: {{agent_card: '{card}'}}\n"
     )
 
 
@@ -108,6 +109,44 @@ async def test_project_with_several_sub_agents_offers_each(
         assert "Which of its sub agents?" in problem(pilot)
         await pilot.press("down", "enter")
         await until(pilot, lambda: isinstance(app.screen, Workspace))
+
+
+@pytest.mark.req("TUI-2", "CONN-1")
+async def test_mistakes_of_a_project_are_told_beside_the_choice(
+    agent: "Agent", until: "Until", tmp_path: Path
+) -> None:
+    for name in ("bank", "shop"):
+        add_sub_agent(tmp_path, name, f"{agent.url}.well-known/agent-card.json")
+    config = tmp_path / "sub_agents" / "shop" / "config.yml"
+    config.write_text("agent: {name: shop}\nconfiguration: {auth: {token: sk-4711}}\n")
+    app = InspectorApp()
+    async with app.run_test(size=(200, 40)) as pilot:
+        await pilot.press("p", *str(tmp_path), "enter")
+        await until(pilot, lambda: len(known(pilot)) == 1)
+        told = problem(pilot)
+        assert f"{config}:1: agent.description is missing" in told
+        assert f"{config}:2: configuration.auth.token is written out" in told
+        assert "sk-4711" not in told
+
+
+@pytest.mark.req("TUI-2", "CONN-1")
+async def test_sub_agent_is_called_as_its_config_says(
+    agent: "Agent", until: "Until", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BANK_KEY", "s3cret-s3cret")
+    add_sub_agent(tmp_path, "bank", f"{agent.url}.well-known/agent-card.json")
+    config = tmp_path / "sub_agents" / "bank" / "config.yml"
+    auth = "auth: {api_key: '${BANK_KEY}', header_name: X-Key}"
+    config.write_text(config.read_text().replace("{agent_card", f"{{{auth}, agent_card"))
+    app = InspectorApp()
+    async with app.run_test() as pilot:
+        await pilot.press("p", *str(tmp_path), "enter")
+        await until(pilot, lambda: isinstance(app.screen, Workspace))
+        screen = app.screen
+        assert isinstance(screen, Workspace)
+        await until(pilot, lambda: screen.view.card)
+        assert screen.session is not None
+        assert screen.session.credentials == (("X-Key", "s3cret-s3cret"),)
 
 
 @pytest.mark.req("TUI-2")
