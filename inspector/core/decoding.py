@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass
 
-from inspector.core.entries import Channel, Entry, FrameReceived, PushReceived, RequestSent
+from inspector.core.entries import (
+    Channel,
+    Entry,
+    FrameReceived,
+    PushReceived,
+    RequestSent,
+    WithBody,
+    bytes_of,
+    is_cut,
+    size_of,
+)
 from inspector.wire.dialect import Dialect, Notification, Operation, Reply, Request, Result
 from inspector.wire.endpoints import DEFAULT, dialect_of
 from inspector.wire.json_values import Json
@@ -17,8 +27,10 @@ class ReplyReader:
 
     def decode(self, frame: FrameReceived) -> Reply:
         """The reply in `frame`; it is silent for an event without data, such as a keep-alive."""
-        is_event = frame.channel is Channel.SSE
-        return self.dialect.read(frame.raw, self.operation, is_event=is_event)
+        is_event, raw = frame.channel is Channel.SSE, frame.raw
+        if is_cut(frame):
+            return Reply(None, problem=problem_of_cut(frame))
+        return self.dialect.read(raw, self.operation, is_event=is_event)
 
 
 # of an exchange whose request is not in the log
@@ -37,7 +49,15 @@ def reader_of(request: RequestSent) -> ReplyReader:
 
 def read_push(push: PushReceived) -> Notification:
     """The notification in `push`."""
-    return dialect_of(push.endpoint).read_notification(push.body)
+    body = push.body
+    if is_cut(push):
+        return Notification(None, problem=problem_of_cut(push))
+    return dialect_of(push.endpoint).read_notification(body)
+
+
+def problem_of_cut(entry: WithBody) -> str:
+    """Why an entry of which only the start is kept cannot be read any more."""
+    return f"cut: {len(bytes_of(entry.content))} of {size_of(entry)} bytes are kept"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
+from inspector.core.bodies import Body, BodyMemory
 from inspector.net.events import FailureKind, Headers
 from inspector.wire.dialect import Endpoint
 from inspector.wire.tokens import MASK
@@ -73,7 +74,7 @@ class RequestSent:
     method: str
     url: str
     headers: Headers
-    body: bytes
+    content: bytes | Body = field(metadata={"saved_as": "body"})
     endpoint: Endpoint | None = None
     is_replay: bool = False
     unmasked: bytes | None = field(default=None, repr=False, compare=False, metadata=NEVER_SAVED)
@@ -84,6 +85,10 @@ class RequestSent:
     def is_masked(self) -> bool:
         """The body as it went out is known no more: its file holds masks in place of secrets."""
         return self.is_reopened and MASK.encode() in self.body
+
+    @property
+    def body(self) -> bytes:
+        return bytes_of(self.content)
 
     @property
     def sent_body(self) -> bytes:
@@ -112,7 +117,11 @@ class FrameReceived:
     at_ms: float
     exchange: int
     channel: Channel
-    raw: bytes
+    content: bytes | Body = field(metadata={"saved_as": "raw"})
+
+    @property
+    def raw(self) -> bytes:
+        return bytes_of(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +155,34 @@ class PushReceived:
     method: str
     url: str
     headers: Headers
-    body: bytes
+    content: bytes | Body = field(metadata={"saved_as": "body"})
     verdict: PushVerdict
     status: int | None
     endpoint: Endpoint | None = None
+
+    @property
+    def body(self) -> bytes:
+        return bytes_of(self.content)
+
+
+# what has a body, which may leave the memory
+WithBody: TypeAlias = RequestSent | FrameReceived | PushReceived
+
+
+def bytes_of(content: bytes | Body) -> bytes:
+    """The bytes themselves; those that left the memory are read again."""
+    return content if isinstance(content, bytes) else content.read()
+
+
+def is_cut(entry: WithBody) -> bool:
+    """Say whether the end of what came is kept nowhere."""
+    return isinstance(entry.content, Body) and entry.content.is_cut
+
+
+def size_of(entry: WithBody) -> int:
+    """How many bytes came."""
+    content = entry.content
+    return len(content) if isinstance(content, bytes) else content.size_bytes
 
 
 # what begins an exchange, in either direction
@@ -165,12 +198,19 @@ EntryT = TypeVar("EntryT", bound=Entry)
 class Log:
     """Entries in order. `clock` counts seconds; `at_ms` of an entry is since the log began.
 
-    A log goes on with the entries `before`, made in `before_seconds` by another process.
+    A log goes on with the entries `before`, made in `before_seconds` by another process. What
+    came in the bodies of entries is in `memory` as long as that has room.
     """
 
     def __init__(
-        self, clock: Callable[[], float], before: Iterable[Entry] = (), before_seconds: float = 0.0
+        self,
+        clock: Callable[[], float],
+        before: Iterable[Entry] = (),
+        before_seconds: float = 0.0,
+        *,
+        memory: BodyMemory | None = None,
     ) -> None:
+        self.memory = memory or BodyMemory()
         self._clock = clock
         self._began = clock() - before_seconds
         self._entries: list[Entry] = list(before)

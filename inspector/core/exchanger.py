@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin
 
 from inspector.core.entries import (
+    ASIDE,
     Channel,
     Entry,
     Failed,
@@ -114,7 +115,10 @@ class Recorder:
         self._has_request = True
         masked = self.redactor.headers(headers)
         url = self.redactor.url(self.outgoing.url)
-        body = self.redactor.raw(self.outgoing.body)
+        sent = self.outgoing.body
+        masked_body = self.redactor.raw(sent)
+        is_sent_again = self.purpose not in ASIDE and masked_body != sent
+        body = self.log.memory.hold(masked_body)
         entry = self.log.append(
             lambda seq, at_ms: RequestSent(
                 seq,
@@ -127,10 +131,10 @@ class Recorder:
                 body,
                 self._endpoint(),
                 self.outgoing.is_replay,
-                None if body == self.outgoing.body else self.outgoing.body,
+                sent if is_sent_again else None,
             )
         )
-        self.watch(replace(entry, body=self.outgoing.body))
+        self.watch(replace(entry, content=sent))
 
     def _endpoint(self) -> Endpoint | None:
         """The agent's endpoint as the log may hold it."""
@@ -185,11 +189,11 @@ class Recorder:
             self._append_frame(channel, rest)
 
     def _append_frame(self, channel: Channel, raw: bytes) -> None:
-        masked = self.redactor.raw(raw)
+        body = self.log.memory.hold(self.redactor.raw(raw))
         entry = self.log.append(
-            lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, masked)
+            lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, body)
         )
-        self.watch(replace(entry, raw=raw))
+        self.watch(replace(entry, content=raw))
 
     def _append(self, make: Callable[[int, float], Entry]) -> None:
         self.watch(self.log.append(make))
@@ -305,15 +309,15 @@ class Exchanger:
     def receive(self, push: Outgoing, verdict: PushVerdict, status: int | None) -> PushReceived:
         """Log a request to the push receiver, and its answer; return it with the body that came."""
         number = self._next_number()
-        headers, body = self.redactor.headers(push.headers), self.redactor.raw(push.body)
-        url = self.redactor.url(push.url)
+        headers, url = self.redactor.headers(push.headers), self.redactor.url(push.url)
+        body = self.log.memory.hold(self.redactor.raw(push.body))
 
         def make(seq: int, at_ms: float) -> PushReceived:
             return PushReceived(
                 seq, at_ms, number, push.method, url, headers, body, verdict, status, push.endpoint
             )
 
-        return replace(self.log.append(make), body=push.body)
+        return replace(self.log.append(make), content=push.body)
 
     def _next_number(self) -> int:
         self._last_number += 1

@@ -42,8 +42,8 @@ BURST, PER_SECOND = 200, 50.0
 # Of refused requests, so many get into the log: at once, a second, bytes of each
 MOST_REFUSED, REFUSED_PER_SECOND, MAX_LOGGED_BYTES = 50, 1.0, 4096
 # Kept to be sent again, and waiting to be forwarded
-MAX_KEPT, MAX_KEPT_BYTES = 200, 64 * 1024 * 1024
-MAX_WAITING = 100
+MAX_KEPT, MAX_KEPT_BYTES = 200, 16 * 1024 * 1024
+MAX_WAITING, MAX_WAITING_BYTES = 100, 16 * 1024 * 1024
 REDIRECTED = "/redirected"
 UNSPECIFIED = frozenset({"", "0.0.0.0", "::"})
 
@@ -317,16 +317,19 @@ class Forwarder:
         self._exchanger = exchanger
         self._transport = transport
         self._waiting: asyncio.Queue[Outgoing] = asyncio.Queue(MAX_WAITING)
+        self._waiting_bytes = 0
         self._worker = asyncio.create_task(self._run())
 
     def put(self, outgoing: Outgoing) -> None:
         """Send `outgoing` after those before it; where too many wait, the log says it was not."""
-        try:
-            self._waiting.put_nowait(outgoing)
-        except asyncio.QueueFull:
+        count, size_bytes = self._waiting.qsize(), self._waiting_bytes + len(outgoing.body)
+        if count == MAX_WAITING or (count and size_bytes > MAX_WAITING_BYTES):
             _, recorder = self._exchanger.begin(Purpose.FORWARD, outgoing)
-            text = f"not forwarded: {MAX_WAITING} others wait already"
+            text = f"not forwarded: {count} others wait already"
             recorder.fail(FailureKind.STOPPED, text)
+            return
+        self._waiting_bytes = size_bytes
+        self._waiting.put_nowait(outgoing)
 
     async def aclose(self) -> None:
         self._worker.cancel()
@@ -336,4 +339,5 @@ class Forwarder:
     async def _run(self) -> None:
         while True:
             outgoing = await self._waiting.get()
+            self._waiting_bytes -= len(outgoing.body)
             await self._exchanger.make(Purpose.FORWARD, outgoing, transport=self._transport)

@@ -9,6 +9,7 @@ from secrets import token_hex
 from time import perf_counter
 from uuid import uuid4
 
+from inspector.core.bodies import BodyMemory
 from inspector.core.entries import Log
 from inspector.core.saved.recording import read_session
 from inspector.core.saved.session_store import (
@@ -77,7 +78,7 @@ def open_session(
         folder, id = sessions_folder(), token_hex(4)
         recording = record(folder, target, id=id, now=now, clock=perf_counter, warn=warn)
     else:
-        recording = Recording(Log(perf_counter), now)
+        recording = Recording(Log(perf_counter, memory=BodyMemory(warn=warn)), now)
     return _recorded(found, connection, recording)
 
 

@@ -43,6 +43,8 @@ from inspector.wire.findings import Finding, Severity
 from inspector.wire.states import is_resting, parse_state
 
 MISSING_AFTER_MS = 500.0
+# The section of a finding about what the inspector itself does not keep.
+LIMITS = "a2a-inspect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def print_answer(inspection: Inspection, exchange: Exchange, *, is_json: bool) -
     turn = inspection.turn(exchange)
     if is_json:
         if reply is not None and not reply.problem:
-            found = (*_endpoint_findings(inspection), *exchange.findings)
+            found = (*_session_findings(inspection), *exchange.findings)
             print_json(answer_json(exchange, turn, found))
         return
     ink, err = ink_for(sys.stdout), ink_for(sys.stderr)
@@ -214,7 +216,7 @@ def _ending_of(row: TaskRow, reports: list[Source]) -> Ending | None:
 
 def _ending_json(inspection: Inspection, exchange: Exchange, ending: Ending) -> dict[str, Json]:
     """The object of a turn's answer, with what the last of several channels reported."""
-    found = [*_endpoint_findings(inspection), *_findings(inspection)]
+    found = [*_session_findings(inspection), *_findings(inspection)]
     return {
         **answer_json(exchange, inspection.turn(exchange), found),
         "contextId": exchange.progress.context_id or ending.context_id,
@@ -239,9 +241,11 @@ def _print_ending(inspection: Inspection, row: TaskRow, ending: Ending | None) -
     print_aside(*(finding_line(err, finding) for finding in found))
 
 
-def _endpoint_findings(inspection: Inspection) -> tuple[Finding, ...]:
-    endpoint = inspection.session.endpoint
-    return endpoint.findings if endpoint else ()
+def _session_findings(inspection: Inspection) -> tuple[Finding, ...]:
+    """What is odd about the endpoint, and what of the session is not kept."""
+    endpoint, lost = inspection.session.endpoint, inspection.session.log.memory.problem
+    found = endpoint.findings if endpoint else ()
+    return (*found, Finding(Severity.WARNING, LIMITS, "$", lost)) if lost else found
 
 
 def _findings(inspection: Inspection) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 
+from inspector.core.bodies import BodyMemory
 from inspector.core.credentials import read_variable
 from inspector.core.entries import Entry, Failed, Log, Purpose, PushVerdict
 from inspector.core.exchanger import Exchanger
@@ -52,7 +53,8 @@ async def _listen(options: ListenOptions) -> None:
     _refuse_unusable(options)
     exchanger = Exchanger(
         HttpTransport(Connection()),
-        Log(time.perf_counter),
+        # what is printed is not shown again
+        Log(time.perf_counter, memory=BodyMemory(most_bytes=0)),
         Redactor(),
         timeout_seconds=FORWARD_TIMEOUT_SECONDS,
     )

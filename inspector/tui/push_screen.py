@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.core.decoding import read_push, read_sent
-from inspector.core.entries import PushReceived, PushVerdict, RequestSent
+from inspector.core.entries import PushReceived, PushVerdict, RequestSent, size_of
 from inspector.core.push_receiver import RESENT_HEADER, Injection, Receiver
 from inspector.errors import UsageError
 from inspector.net.events import find_header
@@ -291,7 +291,7 @@ def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Blo
         ("  resent" if find_header(push.headers, RESENT_HEADER) else "", styles.DIM),
     )
     answered = "dropped" if push.status is None else str(push.status)
-    lines = [Line(first, tail=Content.styled(f"{size(len(push.body))}  {answered}", styles.DIM))]
+    lines = [Line(first, tail=Content.styled(f"{size(size_of(push))}  {answered}", styles.DIM))]
     lines += [finding_line(finding, _FINDING_INDENT) for finding in exchange.findings]
     return Block(Place(exchange.id, push.seq), tuple(lines))
 

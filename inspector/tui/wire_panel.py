@@ -11,12 +11,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 
+from inspector.core.bodies import WHY_CUT
+from inspector.core.decoding import problem_of_cut
 from inspector.core.entries import (
     FrameReceived,
     PushReceived,
     PushVerdict,
     RequestSent,
     ResponseStarted,
+    WithBody,
+    is_cut,
+    size_of,
 )
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, ItemBlocks, Line
@@ -208,9 +213,9 @@ def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
     first = Content.assemble(
         (f"{arrow} {request.method} ", "bold"), (safe_line(request.url), "bold")
     )
-    lines = [Line(first, tail=_size(len(request.body)))]
-    lines += _headers(request.headers)
+    lines = [Line(first, tail=_size(size_of(request))), *_headers(request.headers)]
     lines += [Line(text, 2) for text in body_lines(request.body, is_pretty=is_pretty)]
+    lines += _cut(request)
     return Block(Place(exchange.id, request.seq), (*lines, Line(Content(""))))
 
 
@@ -228,9 +233,17 @@ def _response(exchange: Exchange, response: ResponseStarted) -> Block:
 def _frame(exchange: Exchange, frame: FrameReceived, *, is_pretty: bool) -> Block:
     when = duration(frame.at_ms - exchange.request.at_ms)
     first = Content.assemble((f"← {frame.channel.value}", "bold"), (f"  after {when}", styles.DIM))
-    lines = [Line(first, tail=_size(len(frame.raw)))]
+    lines = [Line(first, tail=_size(size_of(frame)))]
     lines += [Line(text, 2) for text in body_lines(frame.raw, is_pretty=is_pretty)]
+    lines += _cut(frame)
     return Block(Place(exchange.id, frame.seq), tuple(lines))
+
+
+def _cut(entry: WithBody) -> list[Line]:
+    """Return why there is no more of a body; nothing for one that is whole."""
+    if not is_cut(entry):
+        return []
+    return [Line(Content.styled(f"… {problem_of_cut(entry)}: {WHY_CUT}", styles.WARN), 2)]
 
 
 def _end(exchange: Exchange) -> list[Line]:

@@ -15,6 +15,7 @@ from inspector.core.entries import (
     PushVerdict,
     RequestSent,
     ResponseStarted,
+    size_of,
 )
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STREAMS, Asked, Began, Ended, Pushed, Read, Received
@@ -227,7 +228,7 @@ def _add_frame(exchange: Exchange, received: Received) -> Exchange:
     return replace(
         exchange,
         frames=exchange.frames.append(received.entry),
-        size_bytes=exchange.size_bytes + len(received.entry.raw),
+        size_bytes=exchange.size_bytes + size_of(received.entry),
         progress=received.call.progress,
         answer=received.source if is_answer else exchange.answer,
         is_refused=exchange.is_refused or is_refusal,

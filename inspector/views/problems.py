@@ -6,7 +6,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import assert_never
 
-from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose
+from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose, is_cut, size_of
 from inspector.views.exchanges import Exchange
 from inspector.views.reads import header
 from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
@@ -78,6 +78,8 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return _of_error(exchange, reply.error)
     if (status := _status(exchange)) is not None and status >= HTTPStatus.MULTIPLE_CHOICES:
         return _of_status(exchange, status)
+    if exchange.answer is not None and is_cut(exchange.answer.entry):
+        return None
     if reply is None or reply.problem:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
     if exchange.is_stream and exchange.progress.is_final:
@@ -111,7 +113,7 @@ def _of_card(exchange: Exchange) -> Problem | None:
     if status is not None and status != HTTPStatus.OK:
         return _no_card(exchange, f"no agent card: {url} answers HTTP {status}")
     parsed = parse_json(exchange.frames[0].raw if exchange.frames else b"")
-    if not isinstance(parsed.value, dict):
+    if not isinstance(parsed.value, dict) and not any(map(is_cut, exchange.frames[:1])):
         return _no_card(exchange, f"no agent card at {url}: {parsed.problem or 'not an object'}")
     return None
 
@@ -222,7 +224,7 @@ def _last_seen(exchange: Exchange) -> str:
         if exchange.progress.state:
             return f"state {exchange.progress.state} at {since_ms:.0f} ms"
         start = frame.raw[:60].decode(errors="replace")
-        return f"{len(frame.raw)} bytes at {since_ms:.0f} ms: {start!r}"
+        return f"{size_of(frame)} bytes at {since_ms:.0f} ms: {start!r}"
     if exchange.response is not None:
         return f"HTTP {exchange.response.status} at {exchange.first_byte_ms or 0:.0f} ms"
     return "nothing"

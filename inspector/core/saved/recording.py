@@ -1,15 +1,16 @@
 """A log as JSON Lines: one entry a line, its bytes kept exactly."""
 
 import base64
-import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import BinaryIO, get_args
 
+from inspector.core.bodies import Body, BodyMemory, Place
 from inspector.core.entries import (
     NEVER_SAVED,
     Channel,
@@ -23,6 +24,8 @@ from inspector.core.entries import (
     RequestSent,
     ResponseEnded,
     ResponseStarted,
+    WithBody,
+    bytes_of,
 )
 from inspector.errors import UsageError
 from inspector.wire.dialect import Binding, Endpoint
@@ -41,32 +44,38 @@ class BadRecording(ValueError):
         super().__init__(f"line {line} of the recording is not an entry")
 
 
-def _saved_fields(kind: type[Entry]) -> "list[dataclasses.Field[object]]":
-    return [field for field in dataclasses.fields(kind) if field.metadata != NEVER_SAVED]
+def _saved_fields(kind: type[Entry]) -> "list[Field[object]]":
+    return [one for one in fields(kind) if one.metadata != NEVER_SAVED]
+
+
+def _saved_name(one: "Field[object]") -> str:
+    name: str = one.metadata.get("saved_as", one.name)
+    return name
 
 
 def encode_entry(entry: Entry) -> str:
     """Return `entry` as a JSON object without a line end; bytes that are not UTF-8 as base64."""
-    fields: dict[str, Json] = {"entry": type(entry).__name__}
-    for field in _saved_fields(type(entry)):
-        value: object = getattr(entry, field.name)
+    written: dict[str, Json] = {"entry": type(entry).__name__}
+    for one in _saved_fields(type(entry)):
+        value: object = getattr(entry, one.name)
+        name = _saved_name(one)
         match value:
-            case bytes():
-                fields[field.name] = _encode_bytes(value)
+            case bytes() | Body():
+                written[name] = _encode_bytes(bytes_of(value))
             case Endpoint():
-                fields[field.name] = _encode_endpoint(value)
+                written[name] = _encode_endpoint(value)
             case tuple():
-                fields[field.name] = [[name, text] for name, text in _pairs(entry)]
-            case None if field.name == "endpoint":
+                written[name] = [[header, text] for header, text in _pairs(entry)]
+            case None if name == "endpoint":
                 continue
             case bool():
                 if value:
-                    fields[field.name] = True
+                    written[name] = True
             case str() | int() | float() | None:
-                fields[field.name] = value
+                written[name] = value
             case _:
-                raise TypeError(f"{field.name} of {fields['entry']} has no place in a recording")
-    return json.dumps(fields)
+                raise TypeError(f"{name} of {written['entry']} has no place in a recording")
+    return json.dumps(written)
 
 
 def decode_entry(fields: Json, line: int) -> Entry:
@@ -119,7 +128,7 @@ def _endpoint(fields: Json, name: str) -> Endpoint | None:
 
 def _decode(fields: Json) -> Entry:
     make, readers = _DECODERS[text_at(fields, "entry") or ""]
-    entry = make(**{name: read(fields, name) for name, read in readers.items()})
+    entry = make(**{name: read(fields, saved) for name, (saved, read) in readers.items()})
     return replace(entry, is_reopened=True) if isinstance(entry, RequestSent) else entry
 
 
@@ -185,16 +194,17 @@ _READERS: Mapping[object, Callable[[Json, str], object]] = {
     str: _text,
     bool: _flag,
     bytes: _bytes,
+    bytes | Body: _bytes,
     Headers: _headers,
     Endpoint | None: _endpoint,
     **{kind: _enum(kind) for kind in (Purpose, Channel, PushVerdict, FailureKind)},
 }
 _DECODERS: Mapping[
-    str, tuple[Callable[..., Entry], Mapping[str, Callable[[Json, str], object]]]
+    str, tuple[Callable[..., Entry], Mapping[str, tuple[str, Callable[[Json, str], object]]]]
 ] = {
     kind.__name__: (
         kind,
-        {field.name: _READERS[field.type] for field in _saved_fields(kind)},
+        {field.name: (_saved_name(field), _READERS[field.type]) for field in _saved_fields(kind)},
     )
     for kind in get_args(Entry)
 }
@@ -217,7 +227,10 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A file as read. `unreadable` are line numbers; its last `torn_bytes` are not a line."""
+    """A file as read. `unreadable` are line numbers; its last `torn_bytes` are not a line.
+
+    The bodies of the entries are in `memory` as far as they fit, the others only in the file.
+    """
 
     path: Path
     header: SessionHeader
@@ -225,6 +238,7 @@ class SavedSession:
     entries: tuple[Entry, ...]
     unreadable: tuple[int, ...] = ()
     torn_bytes: int = 0
+    memory: BodyMemory = field(default_factory=BodyMemory, compare=False, repr=False)
 
     @property
     def whole(self) -> tuple[Entry, ...]:
@@ -268,32 +282,60 @@ def read_header(path: Path) -> SessionHeader:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def read_session(path: Path) -> SavedSession:
+def read_session(path: Path, memory: BodyMemory | None = None) -> SavedSession:
     """Read a whole session, leaving out what is not an entry.
+
+    Its bodies are held in `memory` as long as there is room, and read again after that.
 
     Raises:
         UsageError: as `read_header` does.
     """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            return _read_lines(path, file, memory or BodyMemory())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    whole, newline, torn = content.rpartition(b"\n")
-    first, *lines = (whole if newline else content).split(b"\n")
-    header, name = _decode_header(path, first), ""
+
+
+def _read_lines(path: Path, file: BinaryIO, memory: BodyMemory) -> SavedSession:
+    line = file.readline()
+    header, name, torn_bytes = _decode_header(path, line.removesuffix(b"\n")), "", 0
+    read_again, offset = partial(read_body, path), len(line)
     entries: list[Entry] = []
     unreadable: list[int] = []
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(file, 2):
+        place, offset = Place(read_again, offset, len(line)), offset + len(line)
+        if not line.endswith(b"\n"):
+            torn_bytes = len(line)
+            break
         fields = parse_json(line).value
         if (given := text_at(fields, "name")) is not None:
             name = given
             continue
         try:
-            entries.append(decode_entry(fields, number))
+            entries.append(_held(decode_entry(fields, number), memory, place))
         except BadRecording:
             unreadable.append(number)
-    torn_bytes = len(torn) if newline else 0
-    return SavedSession(path, header, name, tuple(entries), tuple(unreadable), torn_bytes)
+    return SavedSession(path, header, name, tuple(entries), tuple(unreadable), torn_bytes, memory)
+
+
+def _held(entry: Entry, memory: BodyMemory, place: Place) -> Entry:
+    """`entry` with its body in `memory`, from where it may go back to its place."""
+    if not isinstance(entry, WithBody):
+        return entry
+    return replace(entry, content=memory.hold(bytes_of(entry.content), place))
+
+
+def read_body(path: Path, offset: int, length: int) -> bytes | None:
+    """The body of the entry that stands there in the file; None where it is gone."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            entry = decode_entry(parse_json(file.read(length)).value, 0)
+    except (OSError, BadRecording):
+        return None
+    is_there = isinstance(entry, WithBody)
+    return bytes_of(entry.content) if is_there else None
 
 
 def cut_off(entries: Iterable[Entry]) -> Iterator[Failed]:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from inspector.core.bodies import Body, BodyMemory, Place, ReadBody
 from inspector.core.entries import (
     ASIDE,
     Entry,
@@ -21,6 +22,7 @@ from inspector.core.entries import (
     PushReceived,
     RequestSent,
     ResponseEnded,
+    WithBody,
 )
 from inspector.core.redaction import Redactor
 from inspector.core.saved.recording import (
@@ -32,6 +34,7 @@ from inspector.core.saved.recording import (
     encode_entry,
     encode_header,
     encode_name,
+    read_body,
     read_header,
 )
 from inspector.errors import UsageError
@@ -44,15 +47,18 @@ MOST_SESSIONS = 500
 MOST_BYTES = 1024**3
 MOST_CONTINUED_BYTES = 16 * 1024**2
 FLUSH_SECONDS = 0.1
+MOST_WAITING_BYTES = 1024**2
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-_NAME_LINE = b'\n{"name": '
+_NAME_LINE = b'{"name": '
 
 
 class SessionWriter:
     """Takes entries and writes whole lines: at the end of each exchange, and soon otherwise.
 
     Without a `file` one is opened when the conversation begins: a card alone is none. Where the
-    disk refuses, `problem` says why, `warn` is called with it once, and nothing more is written.
+    disk refuses, `problem` says why, `warn` is called with it once, nothing more is written, and
+    `remove` is called if the file has nothing yet. Bodies learn their places, which `read_body`
+    reads.
     """
 
     def __init__(
@@ -61,25 +67,36 @@ class SessionWriter:
         first_lines: Iterable[str],
         warn: Callable[[str], None],
         file: int | None = None,
+        *,
+        read_body: ReadBody | None = None,
+        remove: Callable[[], None] = lambda: None,
     ) -> None:
         self.problem = ""
         self._open_file = open_file
         self._warn = warn
-        self._lines = list(first_lines)
+        self._read_body = read_body
+        self._remove = remove
+        self._lines = [f"{line}\n".encode() for line in first_lines]
+        self._waiting_bytes = 0
+        self._bodies: list[tuple[int, Body]] = []
         self._file = file
         self._timer: asyncio.TimerHandle | None = None
-        self._has_begun = file is not None
+        self._has_begun = self._has_content = file is not None
         self._is_closed = False
 
     def take(self, entry: Entry) -> None:
         """Subscribe this to a log. Call it where an event loop runs."""
         if self.problem or self._is_closed:
             return
-        self._lines.append(encode_entry(entry))
+        if isinstance(entry, WithBody) and isinstance(entry.content, Body):
+            self._bodies.append((len(self._lines), entry.content))
+        self._lines.append(f"{encode_entry(entry)}\n".encode())
+        self._waiting_bytes += len(self._lines[-1])
         self._has_begun = self._has_begun or _is_of_conversation(entry)
         if not self._has_begun:
             return
-        if isinstance(entry, ResponseEnded | Failed | PushReceived):
+        is_end = isinstance(entry, ResponseEnded | Failed | PushReceived)
+        if is_end or self._waiting_bytes > MOST_WAITING_BYTES:
             self.flush()
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
@@ -89,10 +106,9 @@ class SessionWriter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self.problem or not self._lines:
+        if self.problem or not self._lines or not self._has_begun:
             return
-        lines = "".join(f"{line}\n" for line in self._lines).encode()
-        self._lines.clear()
+        lines = b"".join(self._lines)
         try:
             if self._file is None:
                 self._file = self._open_file()
@@ -100,6 +116,10 @@ class SessionWriter:
                 lines = lines[os.write(self._file, lines) :]
         except OSError as error:
             self._give_up(error)
+            return
+        self._has_content = True
+        self._place_bodies(self._file)
+        self._forget_lines()
 
     def close(self) -> None:
         """Write what is left; a session in which nothing was said leaves no file."""
@@ -110,12 +130,34 @@ class SessionWriter:
             self._file = None
         # an exchange that ends only now has nowhere to go
         self._is_closed = True
+        self._forget_lines()
+
+    def _place_bodies(self, file: int) -> None:
+        """Tell each body where its line is; a name given elsewhere may stand before the lines."""
+        if self._read_body is None or not self._bodies:
+            return
+        bodies = dict(self._bodies)
+        offset = os.lseek(file, 0, os.SEEK_CUR) - sum(map(len, self._lines))
+        for number, line in enumerate(self._lines):
+            if number in bodies:
+                bodies[number].save(Place(self._read_body, offset, len(line)))
+            offset += len(line)
+
+    def _forget_lines(self) -> None:
         self._lines.clear()
+        self._bodies.clear()
+        self._waiting_bytes = 0
 
     def _give_up(self, error: OSError) -> None:
         where = f"{error.filename}: " if error.filename else ""
         self.problem = f"this session is not saved: {where}{error.strerror}"
-        self._lines.clear()
+        self._forget_lines()
+        if self._file is not None and not self._has_content:
+            os.close(self._file)
+            self._file = None
+            # a full disk still has the name of the file
+            with suppress(OSError):
+                self._remove()
         self._warn(self.problem)
 
 
@@ -156,8 +198,14 @@ def record(
     prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
     header = SessionHeader(id, Redactor().url(target), now, _product())
     path = folder / file_name(header)
-    writer = SessionWriter(partial(_create, path), (encode_header(header),), warn)
-    log = Log(clock)
+    writer = SessionWriter(
+        partial(_create, path),
+        (encode_header(header),),
+        warn,
+        read_body=partial(read_body, path),
+        remove=partial(path.unlink, missing_ok=True),
+    )
+    log = Log(clock, memory=BodyMemory(flush=writer.flush, warn=warn))
     log.subscribe(writer.take)
     return Recording(log, now, writer, path)
 
@@ -172,6 +220,7 @@ def record_again(
     """
     writer = append_writer(saved, warn)
     log = replayed(saved, now=now, clock=clock)
+    log.memory.flush, log.memory.warn = writer.flush, warn
     log.subscribe(writer.take)
     return Recording(log, saved.header.started, writer, saved.path)
 
@@ -181,7 +230,7 @@ def replayed(saved: SavedSession, *, now: datetime, clock: Callable[[], float]) 
     entries = saved.whole
     passed = (now - saved.header.started).total_seconds()
     last = entries[-1].at_ms / 1000 if entries else 0.0
-    return Log(clock, entries, max(passed, last))
+    return Log(clock, entries, max(passed, last), memory=saved.memory)
 
 
 def file_name(header: SessionHeader) -> str:
@@ -261,15 +310,14 @@ def id_of(path: Path) -> str:
 
 def read_name(path: Path) -> str:
     """The name given last; "" for a session without one, or that cannot be read."""
+    found = b""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as lines:
+            for line in lines:
+                found = line if line.startswith(_NAME_LINE) else found
     except OSError:
         return ""
-    start = content.rfind(_NAME_LINE) + 1
-    if not start:
-        return ""
-    line = content[start : content.find(b"\n", start)]
-    return text_at(parse_json(line).value, "name") or ""
+    return text_at(parse_json(found).value, "name") or ""
 
 
 def name_session(path: Path, name: str) -> None:
@@ -284,8 +332,11 @@ def name_session(path: Path, name: str) -> None:
             f"up to {LONGEST_NAME} printable characters, and not {LAST!r}",
         )
     try:
-        # a torn end would swallow the line; the line end makes of it a line of its own, left out
-        line_end = "" if path.read_bytes().endswith(b"\n") else "\n"
+        with path.open("rb+") as file:
+            size_bytes = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size_bytes - 1))
+            # a torn end would swallow the line; the line end makes it a line of its own, left out
+            line_end = "" if file.read() == b"\n" else "\n"
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{line_end}{encode_name(name)}\n")
     except OSError as error:
@@ -405,11 +456,12 @@ def append_writer(saved: SavedSession, warn: Callable[[str], None]) -> SessionWr
     """
     endings = [encode_entry(ending) for ending in cut_off(saved.entries)]
     open_file = partial(os.open, saved.path, os.O_WRONLY | os.O_APPEND)
+    again = partial(read_body, saved.path)
     try:
         file = open_file()
     except OSError:
         # it can be looked at all the same; the first entry reports that it cannot be written
-        return SessionWriter(open_file, endings, warn)
+        return SessionWriter(open_file, endings, warn, read_body=again)
     if not lock(file):
         os.close(file)
         raise UsageError(
@@ -418,7 +470,7 @@ def append_writer(saved: SavedSession, warn: Callable[[str], None]) -> SessionWr
         )
     if saved.torn_bytes:
         os.ftruncate(file, os.fstat(file).st_size - saved.torn_bytes)
-    return SessionWriter(open_file, endings, warn, file)
+    return SessionWriter(open_file, endings, warn, file, read_body=again)
 
 
 def lock(file: int) -> bool:

@@ -82,11 +82,11 @@ def exchange() -> Callable[..., None]:
                 method="POST",
                 url=url,
                 headers=(),
-                body=BODY,
+                content=BODY,
             )
         )
         log.append(
-            partial(FrameReceived, exchange=number, channel=Channel.RESPONSE, raw=b"\xff{}\n")
+            partial(FrameReceived, exchange=number, channel=Channel.RESPONSE, content=b"\xff{}\n")
         )
         if ends:
             log.append(partial(ResponseEnded, exchange=number))

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
+from inspector.core.bodies import START_BYTES, Body, BodyMemory
 from inspector.core.commands import FetchCard
 from inspector.core.entries import (
     Failed,
@@ -256,6 +257,33 @@ async def test_what_waits_to_be_handed_on_is_bounded(callback_host: "Hosting") -
         [failed, *_] = [entry for entry in setting.log.entries if isinstance(entry, Failed)]
         assert failed.message == "not forwarded: 100 others wait already"
         await host.wait_for(1)
+
+
+@pytest.mark.req("PUSHRX-3")
+async def test_what_waits_to_be_handed_on_is_bounded_in_bytes(callback_host: "Hosting") -> None:
+    async with callback_host() as host, opened() as setting:
+        host.replies["/"] = None
+        setting.receiver.forward_url = f"{host.url}/"
+        body = BODY + b" " * (6 * 1024 * 1024)
+        for _ in range(5):
+            await setting.post(body)
+        await setting.until_logged(Failed)
+        [failed, *_] = [entry for entry in setting.log.entries if isinstance(entry, Failed)]
+        assert failed.message == "not forwarded: 2 others wait already"
+        await host.wait_for(1)
+
+
+@pytest.mark.req("PUSHRX-3")
+async def test_large_notifications_do_not_stay_in_memory() -> None:
+    async with opened() as setting:
+        setting.log.memory = BodyMemory(most_bytes=20_000)
+        body = BODY + b" " * 9_000
+        for _ in range(10):
+            assert await setting.post(body) == 200
+    assert setting.log.memory.held_bytes <= 20_000
+    held = [one.content for one in setting.pushes if isinstance(one.content, Body)]
+    assert sum(one.held_bytes for one in held) <= 20_000 + 10 * START_BYTES
+    assert [one.size_bytes for one in held] == [len(body)] * 10
 
 
 @pytest.mark.req("PUSHRX-3")

@@ -76,7 +76,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         method=st.just("POST"),
         url=st.sampled_from(["http://a/", "nowhere", "file:///x"]),
         headers=st.just(()),
-        body=bodies | trees.map(lambda p: json.dumps({"id": "r", "params": p}).encode()),
+        content=bodies | trees.map(lambda p: json.dumps({"id": "r", "params": p}).encode()),
     ),
     st.builds(
         ResponseStarted,
@@ -93,7 +93,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         at_ms=times,
         exchange=ids,
         channel=st.sampled_from(Channel),
-        raw=events | bodies,
+        content=events | bodies,
     ),
     st.builds(ResponseEnded, seq=st.just(0), at_ms=times, exchange=ids),
     st.builds(
@@ -112,7 +112,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         method=st.just("POST"),
         url=st.just("http://127.0.0.1/"),
         headers=st.just(()),
-        body=bodies | trees.map(json.dumps).map(str.encode),
+        content=bodies | trees.map(json.dumps).map(str.encode),
         verdict=st.sampled_from(PushVerdict),
         status=st.sampled_from([None, 200, 401]),
     ),

@@ -3,14 +3,16 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from inspector.core.entries import Log
+from inspector.core.bodies import Body, BodyMemory
+from inspector.core.entries import Channel, Entry, FrameReceived, Log, WithBody
 from inspector.core.saved.recording import SessionHeader, encode_header, read_session
 from inspector.core.saved.session_store import (
     Recording,
@@ -336,3 +338,80 @@ def test_shorter_session_lacks_turns(saved: Path) -> None:
     ]
     first = compare_sessions((), turns)[0]
     assert [(one.old, one.new) for one in first.changes] == [("none", turns[0].title)]
+
+
+# Bodies beyond the memory
+
+
+def big_frames(log: Log, count: int, size_bytes: int) -> list[FrameReceived]:
+    """Frames of an exchange that goes on, each with a body of its own."""
+    frames: list[FrameReceived] = []
+    for number in range(count):
+        body = log.memory.hold(f"{number:04}".encode() * (size_bytes // 4))
+        frames.append(
+            log.append(partial(FrameReceived, exchange=1, channel=Channel.SSE, content=body))
+        )
+    return frames
+
+
+def held_bytes(entries: Iterable[Entry]) -> int:
+    bodies = [one.content for one in entries if isinstance(one, WithBody)]
+    return sum(one.held_bytes if isinstance(one, Body) else len(one) for one in bodies)
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_long_stream_is_held_in_the_file(
+    begin: "Begin", exchange: Exchange, only_path: OnlyPath
+) -> None:
+    recording = begin()
+    assert recording.writer is not None
+    recording.log.memory = BodyMemory(20_000, flush=recording.writer.flush, warn=pytest.fail)
+    exchange(recording.log, 1, ends=False)
+    frames = big_frames(recording.log, 20, 4000)
+    # a name that is given meanwhile stands between the lines
+    name_session(only_path(), "long")
+    frames += big_frames(recording.log, 20, 4000)
+    recording.writer.flush()
+    assert held_bytes(recording.log.entries) <= 20_000 + 1000
+    assert [one.raw[:4] for one in frames] == [f"{number:04}".encode() for number in range(20)] * 2
+    assert {len(one.raw) for one in frames} == {4000}
+    recording.close()
+    assert [one.raw[:4] for one in frames] == [f"{number:04}".encode() for number in range(20)] * 2
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_long_session_is_reopened_without_its_bodies(
+    begin: "Begin", exchange: Exchange, only_path: OnlyPath
+) -> None:
+    recording = begin()
+    exchange(recording.log, 1, ends=False)
+    big_frames(recording.log, 40, 4000)
+    recording.close()
+    saved = read_session(only_path(), BodyMemory(20_000, warn=pytest.fail))
+    assert held_bytes(saved.entries) <= 20_000
+    assert saved.entries == tuple(recording.log.entries)
+    again = record_again(saved, now=STARTED, clock=lambda: 0.0, warn=pytest.fail)
+    big_frames(again.log, 40, 4000)
+    again.close()
+    assert held_bytes(again.log.entries) <= 20_000
+    assert read_session(only_path()).whole == tuple(again.log.entries)
+
+
+@pytest.mark.anyio
+async def test_full_disk_leaves_no_empty_file(exchange: Exchange, tmp_path: Path) -> None:
+    path, told = tmp_path / "x.jsonl", list[str]()
+
+    def open_file() -> int:
+        path.touch()
+        return os.open("/dev/full", os.O_WRONLY)
+
+    writer = SessionWriter(open_file, ("header",), told.append, remove=path.unlink)
+    log = Log(lambda: 0.0)
+    log.subscribe(writer.take)
+    exchange(log, 1)
+    exchange(log, 2)
+    writer.close()
+    assert told == ["this session is not saved: No space left on device"]
+    assert not path.exists()
