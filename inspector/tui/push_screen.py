@@ -29,7 +29,7 @@ from inspector.views.channels import MissingPush, missing_pushes
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import remedy_of_missing_push
 from inspector.views.reads import STARTS_TASK
-from inspector.wire.json_values import parse_json
+from inspector.wire.json_values import at, parse_json
 
 KEYS = (
     "Esc back  o open, close  n port  u public URL  w forward  t turns  r resend\n"
@@ -111,7 +111,6 @@ class PushScreen(Screen[Place | None]):
         self.query_one(BlockList).focus()
         self.set_interval(_REFRESH_SECONDS, self._fill)
         if self._receiver is not None and not self._receiver.is_open:
-            self._set_registers_to(True)
             self.action_switch()
         self._fill()
 
@@ -224,7 +223,8 @@ class PushScreen(Screen[Place | None]):
 
     def _fill(self) -> None:
         """Draw what is new; what was due and is missing stands below."""
-        lines = receiver_lines(self._receiver, registers=self._registers)
+        words = turns_words(self._view, registers=self._registers)
+        lines = receiver_lines(self._receiver, words)
         self.query_one("#receiver", Static).update(lines)
         self._take_new()
         reports, now_ms = self._view.views.readings.reports, self._now_ms()
@@ -232,8 +232,8 @@ class PushScreen(Screen[Place | None]):
         blocks = [*self._blocks, *missing]
         if not self._blocks:
             url = self._receiver.url if self._receiver is not None else ""
-            words = empty_words(self._view, url)
-            blocks += [Block(None, (Line(Content.styled(text, style)),)) for text, style in words]
+            empty = empty_words(self._view, url, registers=self._registers)
+            blocks += [Block(None, (Line(Content.styled(text, style)),)) for text, style in empty]
         self.query_one("#pushes", BlockList).show(blocks)
 
     def _take_new(self) -> None:
@@ -246,9 +246,19 @@ class PushScreen(Screen[Place | None]):
         self._taken = len(exchanges)
 
 
-def receiver_lines(receiver: Receiver | None, *, registers: bool) -> Content:
-    """Return how the receiver stands, a setting a line."""
-    rows = [("turns", "register it" if registers else "do not register it: t")]
+def turns_words(view: LogView, *, registers: bool) -> str:
+    """Return whether turns register the receiver, and what an agent without push makes of that."""
+    if not registers:
+        return "do not register it; t: let them"
+    card = view.card.card if view.card is not None else None
+    if card is None or at(card, "capabilities", "pushNotifications") is True:
+        return "register it"
+    return "register it, but the card offers no push: the agent may refuse them"
+
+
+def receiver_lines(receiver: Receiver | None, turns: str) -> Content:
+    """Return how the receiver stands, a setting a line; `turns` says whether they register it."""
+    rows = [("turns", turns)]
     if receiver is None or not receiver.is_open:
         state = Content.styled("○ closed", styles.DIM)
     else:
@@ -308,11 +318,12 @@ def missing_block(missing: MissingPush) -> Block:
     return Block(Place(missing.exchange, 0), (Line(text),))
 
 
-def empty_words(view: LogView, callback_url: str) -> Sequence[tuple[str, str]]:
+def empty_words(view: LogView, callback_url: str, *, registers: bool) -> Sequence[tuple[str, str]]:
     """Return why nothing came, each line with its style."""
     turn = last_turn(view)
     if turn is None or not _registers(turn):
-        return [("Nothing received yet. Send a turn: it registers this receiver.", styles.DIM)]
+        step = "Send a turn: it registers" if registers else "Press t, and turns register"
+        return [(f"Nothing received yet. {step} this receiver.", styles.DIM)]
     if turn.is_running:
         return [("Nothing received yet; the turn is under way.", styles.DIM)]
     reply = turn.last_reply

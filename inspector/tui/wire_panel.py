@@ -161,9 +161,8 @@ class WirePanel(Horizontal):
     def _row(self, exchange: Exchange) -> Block:
         request = exchange.request
         name = exchange.rpc_method or exchange.purpose or "push"
-        text = Content.assemble((f"{exchange.id:>3} ", styles.DIM), safe_line(name))
-        if exchange.is_replay:
-            text = text.stylize(styles.DIM) + Content.styled("  replay", styles.DIM)
+        sign = f"{styles.LIVE} " if exchange.is_replay else ""
+        text = Content.assemble((f"{exchange.id:>3} {sign}", styles.DIM), safe_line(name))
         tail = Content.assemble(_outcome(exchange), *_marks(exchange))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
 

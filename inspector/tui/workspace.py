@@ -415,7 +415,7 @@ class Workspace(Screen[None]):
         app_of(self).push_screen(screen)
 
     def action_push(self) -> None:
-        """Open the receiver, which turns register from now on, and show what it got."""
+        """Open the receiver and show what it got; turns register it once the user says so."""
         from inspector.tui.push_screen import PushScreen
 
         def set_registers(registers: bool) -> None:

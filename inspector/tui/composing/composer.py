@@ -255,6 +255,7 @@ class Composer(VerticalGroup):
         self._clock: Timer | None = None
         self._raw_message_id = ""
         self._draft_options = TurnOptions()
+        self._fields_as_raw: bytes | None = None
         self._is_drop_asked = False
 
     def compose(self) -> ComposeResult:
@@ -414,6 +415,7 @@ class Composer(VerticalGroup):
         """Show the whole body of `turn` as text, to be edited and sent byte for byte."""
         self._raw_message_id = turn.message_id or self._new_id()
         self.raw.write(body_of(turn, self._new_id(), self._raw_message_id, self._dialect()))
+        self._fields_as_raw = None
         self._is_drop_asked = False
         self.drawer.close()
         self.add_class("-raw")
@@ -431,6 +433,9 @@ class Composer(VerticalGroup):
 
         What they cannot hold is dropped when asked for a second time; undo there brings it back.
         """
+        if self.raw.body == self._fields_as_raw:
+            self.close_raw()
+            return True
         turn = fields_of(self.raw.body, self._dialect())
         if turn is None:
             if self._is_drop_asked:
@@ -477,6 +482,7 @@ class Composer(VerticalGroup):
         await self.settle()
         if not self.is_raw:
             self.open_raw(self.turn())
+            self._fields_as_raw = self.raw.body
         elif not await self.leave_raw():
             self._notice("the fields cannot hold this body: F5 sends it, F6 again drops it")
 

@@ -377,6 +377,21 @@ async def test_raw_body_is_taken_back_into_the_fields(server: "RawServer", until
 
 
 @pytest.mark.req("COMP-1")
+async def test_look_at_the_raw_body_changes_nothing(server: "RawServer", until: "Until") -> None:
+    async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
+        await until.connected(pilot)
+        await write(pilot, "hi")
+        given = composer(pilot).options.in_context("c").toggled_context().next_shape()
+        composer(pilot).options = given
+        await pilot.press("f6")
+        assert composer(pilot).is_raw
+        await pilot.press("f6")
+        await until(pilot, lambda: not composer(pilot).is_raw)
+        assert composer(pilot).options == given
+        assert composer(pilot).prompt.text == "hi"
+
+
+@pytest.mark.req("COMP-1")
 async def test_raw_body_that_no_field_can_hold_is_dropped_when_asked_twice(
     server: "RawServer", until: "Until"
 ) -> None:

@@ -335,7 +335,9 @@ async def test_rules_of_the_selected_turn_stand_in_place_of_its_data(
 
 
 @pytest.mark.req("PUSHRX-1")
-async def test_one_key_opens_the_receiver_and_turns_register_it(mock: Mock, until: "Until") -> None:
+async def test_one_key_opens_the_receiver_and_one_lets_turns_register_it(
+    mock: Mock, until: "Until"
+) -> None:
     app = InspectorApp(mock.url)
     async with app.run_test(size=SIZE) as pilot:
         await connect(pilot, until)
@@ -344,6 +346,8 @@ async def test_one_key_opens_the_receiver_and_turns_register_it(mock: Mock, unti
         assert isinstance(screen, PushScreen)
         about = screen.query_one("#receiver", Static)
         await until(pilot, lambda: "● listening  http://127.0.0.1:" in str(about.render()))
+        assert "Press t, and turns register" in shown(pilot, "#pushes")
+        await pilot.press("t")
         assert "Send a turn" in shown(pilot, "#pushes")
         await pilot.press("escape")
         assert Also.PUSH in workspace(pilot).query_one(Composer).options.also
@@ -409,7 +413,7 @@ async def test_silent_receiver_is_explained(serve: Serve, until: "Until") -> Non
             await pilot.press("escape", "P")
             about = app.screen.query_one("#receiver", Static)
             await until(pilot, lambda: "listening" in str(about.render()))
-            await pilot.press("escape", "i", *"hello", "enter")
+            await pilot.press("t", "escape", "i", *"hello", "enter")
             await until(pilot, lambda: "-32602" in shown(pilot, "#conversation"))
             await pilot.press("escape", "P")
             told = shown(pilot, "#pushes")
@@ -417,6 +421,28 @@ async def test_silent_receiver_is_explained(serve: Serve, until: "Until") -> Non
             assert "refuse callbacks to loopback" in told
             assert "--allow-local-push" in told
             assert "--public-url" in told
+
+
+@pytest.mark.req("COMP-3", "PUSHRX-1")
+async def test_a_look_at_the_receiver_changes_no_turn(
+    project: Path, serve: Serve, until: "Until"
+) -> None:
+    (project / "endpoints.yml").write_text("a2a_server: {description: A small bank}\n")
+    with serve() as mock:
+        app = InspectorApp(mock.url)
+        async with app.run_test(size=SIZE) as pilot:
+            await connect(pilot, until)
+            options = workspace(pilot).query_one(Composer).options
+            await pilot.press("escape", "P")
+            about = app.screen.query_one("#receiver", Static)
+            await until(pilot, lambda: "listening" in str(about.render()))
+            await pilot.press("escape")
+            assert workspace(pilot).query_one(Composer).options == options
+            await say(pilot, until, "send money", "To whom?")
+            await pilot.press("escape", "P", "t")
+            assert "the card offers no push" in str(
+                app.screen.query_one("#receiver", Static).render()
+            )
 
 
 @pytest.mark.req("ADMIN-1", "TUI-6")
