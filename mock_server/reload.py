@@ -119,6 +119,7 @@ def _report_problems(broken: Broken, service: Service) -> None:
     service.events.publish(
         "reload",
         lambda: {"outcome": "failed", "problems": [*map(_as_json, broken.problems)]},
+        stands=True,
     )
 
 

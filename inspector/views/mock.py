@@ -126,11 +126,18 @@ def _start(view: MockView, started: ResponseStarted) -> MockView:
         asked = replace(asked, status=started.status)
         view = replace(view, asked={**view.asked, started.exchange: asked})
         is_stream = asked.path == mock_admin.EVENTS and started.status == HTTPStatus.OK
-        return replace(view, is_listening=True, heard_seq=started.seq) if is_stream else view
+        return _listen(view, started) if is_stream else view
     named = [value for name, value in started.headers if name.lower() == mock_admin.TRACE_ID]
     if not named:
         return view
     return replace(view, untold={**view.untold, started.exchange: named[-1]})
+
+
+def _listen(view: MockView, started: ResponseStarted) -> MockView:
+    """Begin a stream of events: what still does not load is reported again in it."""
+    is_broken = view.reload is not None and bool(view.reload.problems)
+    reload = None if is_broken else view.reload
+    return replace(view, is_listening=True, heard_seq=started.seq, reload=reload)
 
 
 def _receive(view: MockView, asked: AdminCall, frame: FrameReceived) -> MockView:

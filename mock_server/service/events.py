@@ -52,14 +52,24 @@ class EventBus:
 
     def __init__(self) -> None:
         self._subscribers: set[Subscriber] = set()
+        self._standing: dict[str, ServerEvent] = {}
         self.is_closed = False
 
-    def publish(self, kind: str, detail: Callable[[], Mapping[str, Json]]) -> None:
-        """Send an event to every subscriber; `detail` is called only if there is one."""
-        if self._subscribers:
-            event = ServerEvent(kind, detail())
-            for subscriber in self._subscribers:
-                subscriber.put(event)
+    def publish(
+        self, kind: str, detail: Callable[[], Mapping[str, Json]], *, stands: bool = False
+    ) -> None:
+        """Send an event to every subscriber; `detail` is called only if it is wanted.
+
+        One that `stands` is also the first that later subscribers get, until the next of its kind.
+        """
+        self._standing.pop(kind, None)
+        if not self._subscribers and not stands:
+            return
+        event = ServerEvent(kind, detail())
+        if stands:
+            self._standing[kind] = event
+        for subscriber in self._subscribers:
+            subscriber.put(event)
 
     def close(self) -> None:
         """Wake the subscribers: there will be no more events."""
@@ -70,6 +80,8 @@ class EventBus:
     @contextmanager
     def subscribe(self) -> Generator[Subscriber]:
         subscriber = Subscriber()
+        for event in self._standing.values():
+            subscriber.put(event)
         self._subscribers.add(subscriber)
         try:
             yield subscriber

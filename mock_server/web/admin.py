@@ -205,7 +205,10 @@ class Admin:
         )
 
     async def _frames(self, wanted: frozenset[str] | None) -> AsyncIterator[bytes]:
-        """The first comment says that from here on nothing is missed."""
+        """The first comment says that from here on nothing is missed.
+
+        A save that still does not load is reported again, as the first event.
+        """
         with self.service.events.subscribe() as subscriber:
             yield b": listening\r\n\r\n"
             while not self.service.events.is_closed:

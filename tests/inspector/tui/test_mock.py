@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import httpx
 import pytest
 from textual.events import Paste
 from textual.pilot import Pilot
@@ -202,6 +203,25 @@ async def test_broken_save_leaves_everything_usable(mock: Mock, until: "Until") 
         await until(pilot, lambda: "reloaded, 1 flow" in header(pilot))
         assert not problems.display
         await until(pilot, lambda: "nothing changed" in str(drawer(pilot).border_title))
+
+
+@pytest.mark.req("RELOAD-1", "LIVE-1")
+async def test_save_that_broke_before_the_app_came_is_told_until_it_is_fixed(
+    mock: Mock, until: "Until"
+) -> None:
+    mock.save("data/flows.yml", "- collect:", "- colect:")
+    with httpx.stream("GET", f"{mock.url}__admin/events?kinds=reload") as response:
+        assert any("failed" in line for line in response.iter_lines())
+    app = InspectorApp(mock.url)
+    async with app.run_test(size=SIZE) as pilot:
+        await connect(pilot, until)
+        await until(pilot, lambda: "not reloaded" in header(pilot))
+        problems = workspace(pilot).query_one(SaveProblems)
+        assert "data/flows.yml:7" in problems.render().plain
+        assert problems.display
+        mock.save("data/flows.yml", "- colect:", "- collect:")
+        await until(pilot, lambda: "reloaded, 1 flow" in header(pilot))
+        assert not problems.display
 
 
 @pytest.mark.req("LIVE-1")

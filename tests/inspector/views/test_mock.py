@@ -108,6 +108,17 @@ def test_reloads_are_told_with_their_flows_or_their_problems(talk: Talk) -> None
     assert talk.view.reloads == 2
 
 
+@pytest.mark.req("RELOAD-1")
+def test_next_stream_says_anew_whether_the_files_load(talk: Talk) -> None:
+    stream = talk.listen()
+    talk.tell(stream, "reload", {"outcome": "failed", "problems": [{"file": "flows.yml"}]})
+    assert talk.view.reload
+    talk.script.on(stream).end()
+    assert talk.view.reload
+    talk.listen()
+    assert talk.view.reload is None
+
+
 def test_end_of_the_stream_is_noticed(talk: Talk, script: "Script") -> None:
     stream = talk.listen()
     seq = len(script.entries) + 1

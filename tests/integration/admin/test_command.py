@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,3 +133,28 @@ def test_reload_is_announced_and_renews_the_faults(run_mock: "RunMock", project:
         assert '"outcome":"reloaded"' in next(lines)
         assert [mock.client.get("status").status_code for _ in range(2)] == [503, 200]
         assert next(line for line in lines if line.startswith("event: ")) == "event: fault"
+
+
+@pytest.mark.req("ADMIN-2", "RELOAD-1")
+def test_newcomer_is_told_that_the_files_do_not_load(run_mock: "RunMock", project: Path) -> None:
+    def tell(url: str) -> Generator[str]:
+        with mock.client.stream("GET", url) as response:
+            yield from (line for line in response.iter_lines() if line)
+
+    flows = project / "data" / "flows.yml"
+    text = flows.read_text()
+    with run_mock(project, "--watch") as mock:
+        flows.write_text(text.replace("- collect:", "- colect:"))
+        assert any("a2a_mock.reload.failed" in line for line in mock.log)
+        told = tell("__admin/events?kinds=reload")
+        assert [next(told), next(told)] == [": listening", "event: reload"]
+        assert '"outcome":"failed"' in (problems := next(told))
+        assert 'data/flows.yml"' in problems
+        told.close()
+        flows.write_text(text)
+        assert any("a2a_mock.reload.done" in line for line in mock.log)
+        told = tell("__admin/events")
+        assert next(told) == ": listening"
+        flows.write_text(text + "\n")
+        assert [next(told), next(told)[:27]] == ["event: reload", 'data: {"outcome":"reloaded"']
+        told.close()

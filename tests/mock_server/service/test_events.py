@@ -36,6 +36,20 @@ async def test_event_without_subscribers_is_not_made() -> None:
     assert made == []
 
 
+@pytest.mark.req("ADMIN-2", "RELOAD-1")
+async def test_event_that_stands_is_told_to_newcomers_until_the_next_of_its_kind() -> None:
+    events = EventBus()
+    events.publish("reload", lambda: {"outcome": "failed"}, stands=True)
+    events.publish("turn", lambda: {})
+    for _ in range(2):
+        with events.subscribe() as newcomer:
+            assert await newcomer.next(5) == ServerEvent("reload", {"outcome": "failed"})
+            assert await newcomer.next(0.01) is None
+    events.publish("reload", lambda: {"outcome": "reloaded"})
+    with events.subscribe() as newcomer:
+        assert await newcomer.next(0.01) is None
+
+
 async def test_slow_subscriber_loses_the_oldest_and_learns_how_many() -> None:
     events = EventBus()
     with events.subscribe() as subscriber:
