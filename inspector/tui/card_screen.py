@@ -23,6 +23,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.json_lines import body_lines, style_json
 from inspector.tui.drawing.safe_text import safe, safe_line, wall_clock
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import app_of
 from inspector.views.card import (
@@ -40,7 +41,7 @@ from inspector.wire.json_values import Json
 from inspector.wire.signatures import Signature, Verdict
 
 INTERVAL_SECONDS = 5.0
-KEYS = "Esc back  r fetch  a every 5 s  p raw  / search  y copy  Enter writes “…”"
+KEYS = "Esc back  {quit} quit  r fetch  a every 5 s  p raw  / search  y copy  Enter writes “…”"
 EXAMPLE = "example "
 MOST_CHANGES = 40
 _LABEL_WIDTH = 14
@@ -78,7 +79,7 @@ class CardScreen(Screen["str | None"]):
 
     CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,c,f3,q", "dismiss(None)", "Back", show=False),
+        Binding("escape,c,f3", "dismiss(None)", "Back", show=False),
         Binding("r,f,f5", "fetch", "Fetch again", show=False),
         Binding("a", "watch", "Fetch every few seconds, or no longer", show=False),
         Binding("p", "raw", "Raw or rendered", show=False),
@@ -87,7 +88,7 @@ class CardScreen(Screen["str | None"]):
         Binding("N", "next(-1)", "Place found before", show=False),
         Binding("y", "copy", "Copy the card", show=False),
         Binding("enter", "take", "Write the example", show=False),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        QUIT,
     ]
 
     def __init__(
@@ -114,7 +115,7 @@ class CardScreen(Screen["str | None"]):
         yield BlockList(wraps=True, follows=False, id="card", empty="No card yet: r fetches it.")
         yield AskLine(id="search")
         yield Static("", id="note", markup=False)
-        yield Static(KEYS, id="keys", markup=False)
+        yield KeyLine(KEYS)
 
     def on_mount(self) -> None:
         self.query_one(BlockList).border_title = "Card"

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.core.entries import Purpose
 from inspector.tui.drawing import styles
+from inspector.tui.key_line import QUIT, quit_key
 from inspector.views.exchanges import Exchange
 from inspector.views.exports import curl, exchange_json, har, har_entry, httpx_script
 from inspector.wire.dialect import Part
@@ -115,19 +116,22 @@ class CopyMenu(ModalScreen[str | None]):
 
     CSS_PATH = "copying.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,C", "dismiss(None)", "Back", show=False),
+        Binding("escape,C", "dismiss(None)", "Back", show=False),
+        QUIT,
         *(Binding(key, f"dismiss('{form}')", form, show=False) for key, form in FORMS.items()),
     ]
 
     def compose(self) -> ComposeResult:
+        yield Static("", id="forms")
+
+    def on_mount(self) -> None:
         line = Content.styled(" copy as ", styles.DIM)
         for key, form in FORMS.items():
             entry = Content.assemble(" ", (key, f"{styles.KEY} bold"), " ", form, " ")
             line += styles.clickable(entry, f"screen.dismiss('{form}')")
-        yield Static(line + Content.styled("  Esc back", styles.DIM), id="forms")
-
-    def on_mount(self) -> None:
-        self.query_one(Static).auto_links = False
+        forms = self.query_one(Static)
+        forms.auto_links = False
+        forms.update(line + Content.styled(f"  Esc back  {quit_key(self)} quit", styles.DIM))
 
 
 def exchange_as(form: str, exchange: Exchange, started: datetime) -> str:

@@ -18,6 +18,7 @@ from inspector.tui.ask_line import LineInput
 from inspector.tui.composing.options import Choices
 from inspector.tui.credentials import OriginDoubted, SecretHeader
 from inspector.tui.drawing.safe_text import safe_line
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.wire.card import BEARER, KEY, Scheme
 from inspector.wire.urls import root
 
@@ -30,7 +31,7 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
     """Dismisses with a header, a way to make tokens, or None."""
 
     CSS_PATH = "credential_screens.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False), QUIT]
     AUTO_FOCUS = ".row.-shown Input"
 
     def __init__(self, place: str, reason: str, scheme: Scheme) -> None:
@@ -61,7 +62,7 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
                 "seconds", LineInput(f"{DEFAULT_TTL_SECONDS:g}", id="ttl", compact=True), JWT
             )
             yield Static("", id="problem", markup=False)
-            yield Static("Enter uses it   Tab moves   Esc goes on without", id="keys", markup=False)
+            yield KeyLine("Enter uses it   Tab moves   Esc goes on without   {quit} quits")
 
     def on_mount(self) -> None:
         self._show_kind()
@@ -129,7 +130,8 @@ class OriginScreen(ModalScreen[bool]):
     CSS_PATH = "credential_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", show=False),
-        Binding("n,N,escape,enter,q", "dismiss(False)", show=False),
+        Binding("n,N,escape,enter", "dismiss(False)", show=False),
+        QUIT,
     ]
 
     def __init__(self, doubt: OriginDoubted) -> None:
@@ -142,7 +144,7 @@ class OriginScreen(ModalScreen[bool]):
         with VerticalGroup(id="secret") as box:
             box.border_title = "Another origin"
             yield Static(text, id="reason", markup=False)
-            yield Static("y sends them there   N or Esc goes on without", id="keys", markup=False)
+            yield KeyLine("y sends them there   N or Esc goes on without   {quit} quits")
 
 
 def _row(label: str, field: Input, *kinds: str) -> HorizontalGroup:

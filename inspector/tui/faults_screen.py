@@ -16,6 +16,7 @@ from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import fault_words, safe_line, value_text
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.log_view import LogView
 from inspector.views.mock import MockView
 from inspector.wire.json_values import Json
@@ -25,7 +26,7 @@ NO_MOCK = (
     "No mock is connected. Faults can be armed in a2a-mock on this machine; for one elsewhere, "
     "name the variable with its admin token: --admin-token-env VARIABLE."
 )
-KEYS = "Esc back  Enter or 1-9 once  a until disarmed  e edit  x disarm  X all"
+KEYS = "Esc back  {quit} quit  Enter or 1-9 once  a until disarmed  e edit  x disarm  X all"
 ARMED, OFFERED = "armed ", "kind "
 _DIGITS = 9
 _KIND_WIDTH = 22
@@ -37,13 +38,13 @@ class FaultsScreen(Screen[None]):
     CSS_PATH = "list_screens.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f,f7,q", "dismiss", "Back", show=False),
+        Binding("escape,f,f7", "dismiss", "Back", show=False),
         Binding("enter", "choose", "Arm once, or disarm", show=False),
         Binding("a", "arm_all", "Arm until disarmed", show=False),
         Binding("e", "edit", "Edit, then arm", show=False),
         Binding("x,delete", "disarm", "Disarm", show=False),
         Binding("X", "disarm_all", "Disarm all", show=False),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        QUIT,
         *(Binding(str(n), f"arm_number({n})", show=False) for n in range(1, _DIGITS + 1)),
     ]
 
@@ -56,7 +57,7 @@ class FaultsScreen(Screen[None]):
         yield BlockList(wraps=True, follows=False, id="faults")
         yield AskLine(id="fault-line")
         yield Static("", id="fault-note", markup=False)
-        yield Static(KEYS, id="keys", markup=False)
+        yield KeyLine(KEYS)
 
     def on_mount(self) -> None:
         self.query_one(BlockList).border_title = "Faults"

@@ -16,6 +16,7 @@ from inspector.tui.config import FILE, SYMBOLS
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.themes import THEMES
+from inspector.tui.key_line import QUIT, quit_key
 from inspector.tui.keys import GROUPS, KEYS, Key, Keymap, action_of, shown
 
 _KEY_WIDTH = 12
@@ -35,7 +36,8 @@ _WRITING = (
 
 class HelpScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1,enter", "dismiss", "Close", show=False),
+        Binding("escape,question_mark,f1,enter", "dismiss", "Close", show=False),
+        QUIT,
     ]
 
     def __init__(self, keymap: Keymap) -> None:
@@ -45,8 +47,10 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as scroll:
             scroll.border_title = "Keys"
-            scroll.border_subtitle = "Esc closes"
             yield Static(help_text(self._keymap), markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#help").border_subtitle = f"Esc closes   {quit_key(self)} quits"
 
 
 def help_text(keymap: Keymap) -> Content:

@@ -314,16 +314,17 @@ class KeyBar(Widget):
         return styles.clickable(badge, action_of(key.name))
 
     def _keys(self, room: int) -> Content:
-        """Return as many keys as have room, in the order of the table."""
+        """Return as many keys as have room, in the order of the table; the last one quits."""
+        way_out = self._key("quit")
+        acting = way_out.letters if self.area is Area.PANELS else way_out.controls
+        last = _entry(shown(acting), way_out.label, action_of(way_out.name))
         bar = Content("")
-        for name, label, action in self._entries():
-            entry = Content.assemble(
-                " ", (name, f"{styles.KEY} bold"), " ", (label, styles.DIM), " "
-            )
-            if bar.cell_length + entry.cell_length > room:
+        for entry in self._entries():
+            button = _entry(*entry)
+            if bar.cell_length + button.cell_length + last.cell_length > room:
                 break
-            bar += styles.clickable(entry, action) if action else entry
-        return bar
+            bar += button
+        return bar + last
 
     def _entries(self) -> Iterator[tuple[str, str, str]]:
         """Yield each key's name, its word and its action."""
@@ -334,8 +335,13 @@ class KeyBar(Widget):
             return
         for key in self.keys:
             acting = key.letters if self.area is Area.PANELS else key.controls
-            if key.label and acting:
+            if key.label and acting and key.name != "quit":
                 yield shown(acting), key.label, action_of(key.name)
 
     def _key(self, name: str) -> Key:
         return next(key for key in self.keys if key.name == name)
+
+
+def _entry(name: str, label: str, action: str) -> Content:
+    entry = Content.assemble(" ", (name, f"{styles.KEY} bold"), " ", (label, styles.DIM), " ")
+    return styles.clickable(entry, action) if action else entry

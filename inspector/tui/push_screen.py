@@ -22,6 +22,7 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import duration, safe_line, size, wall_clock
 from inspector.tui.drawing.styles import state_text
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
 from inspector.tui.timeline_panel import SHORT_ID, finding_line
@@ -32,7 +33,7 @@ from inspector.views.reads import STARTS_TASK
 from inspector.wire.json_values import at, parse_json
 
 KEYS = (
-    "Esc back  o open, close  n port  u public URL  w forward  t turns  r resend\n"
+    "Esc back  {quit} quit  o open, close  n port  u public URL  w forward  t turns  r resend\n"
     "Enter wire  answer: 0 normal  5 500  3 302  d 2 s late  h hang  x drop"
 )
 # What a silence is worth a word after; a notification shortly behind the stream is usual.
@@ -66,7 +67,7 @@ class PushScreen(Screen[Place | None]):
 
     CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,P,q", "dismiss(None)", "Back", show=False),
+        Binding("escape,P", "dismiss(None)", "Back", show=False),
         Binding("o", "switch", "Open or close", show=False),
         Binding("n", "edit('port')", "Port", show=False),
         Binding("u", "edit('public')", "Public URL", show=False),
@@ -75,7 +76,7 @@ class PushScreen(Screen[Place | None]):
         Binding("r", "resend", "Resend", show=False),
         *(Binding(key, f"inject('{key}')", show=False) for key in _INJECTIONS),
         Binding("enter", "on_wire", "Show on the wire", show=False),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        QUIT,
     ]
 
     def __init__(
@@ -104,7 +105,7 @@ class PushScreen(Screen[Place | None]):
         yield BlockList(wraps=True, id="pushes")
         yield AskLine(id="push-line")
         yield Static("", id="push-note", markup=False)
-        yield Static(KEYS, id="keys", markup=False)
+        yield KeyLine(KEYS)
 
     def on_mount(self) -> None:
         self.query_one("#pushes", BlockList).border_title = "Notifications"

@@ -29,11 +29,12 @@ from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.styles import state_name, state_sign, state_style
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.messages import app_of
 from inspector.views.outcomes import Outcome, TurnPair, compare_sessions, turns_of
 from inspector.views.session_exports import SUFFIXES, export
 
-KEYS = "Esc back  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
+KEYS = "Esc back  {quit} quit  Enter open  / filter  n name  e export  Space mark  c diff  D delete"
 EMPTY = "No saved sessions yet: every conversation is saved automatically."
 PAIR = 2
 MOST_STATES = 6
@@ -90,7 +91,7 @@ class SessionsScreen(Screen[Path | None]):
     CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
-        Binding("S,f9,q", "dismiss(None)", "Back", show=False),
+        Binding("S,f9", "dismiss(None)", "Back", show=False),
         Binding("enter", "reopen", "Reopen", show=False),
         Binding("slash", "ask('FILTER')", "Filter", show=False),
         Binding("n", "ask('NAME')", "Name", show=False),
@@ -98,7 +99,7 @@ class SessionsScreen(Screen[Path | None]):
         Binding("space", "mark", "Mark", show=False),
         Binding("c", "compare", "Compare the marked two", show=False),
         Binding("D,delete", "delete", "Delete", show=False),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        QUIT,
     ]
 
     def __init__(self, folder: Path, current: Path | None = None) -> None:
@@ -115,7 +116,7 @@ class SessionsScreen(Screen[Path | None]):
         yield BlockList(wraps=False, follows=False, id="sessions", empty=EMPTY)
         yield AskLine(id="session-line")
         yield Static("", id="session-note", markup=False)
-        yield Static(KEYS, id="keys", markup=False)
+        yield KeyLine(KEYS)
 
     def on_mount(self) -> None:
         self.query_one(BlockList).focus()
@@ -292,8 +293,8 @@ def write_export(session: Path, file: Path) -> Path:
 class ComparedScreen(Screen[None]):
     CSS_PATH = "list_screens.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,c,q", "dismiss", "Back", show=False),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        Binding("escape,c", "dismiss", "Back", show=False),
+        QUIT,
     ]
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -302,7 +303,7 @@ class ComparedScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield BlockList(wraps=True, follows=False, id="compared")
-        yield Static("Esc back   ↑ ↓ turn by turn", id="keys", markup=False)
+        yield KeyLine("Esc back  {quit} quit   ↑ ↓ turn by turn")
 
     def on_mount(self) -> None:
         listing = self.query_one(BlockList)

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Button, Input, Static
 
 from inspector.errors import InspectorError
+from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.messages import TargetGiven
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class StartScreen(Screen[None]):
         Binding("escape", "leave_field", "Back", show=False),
         Binding("up,k", "app.focus_previous", show=False),
         Binding("down,j", "app.focus_next", show=False),
-        Binding("q,ctrl+q", "app.quit", "Quit", show=False),
+        QUIT,
         *(Binding(str(n), f"take({n})", show=False) for n in range(1, MOST_KNOWN + 1)),
     ]
     AUTO_FOCUS = "#demo"
@@ -61,8 +62,8 @@ class StartScreen(Screen[None]):
             yield Input(placeholder=".", id="project", compact=True)
             yield VerticalGroup(id="known")
             yield Static(self._problem, id="problem", markup=False)
-            keys = "Enter chooses   Tab moves   " + ("Esc back" if self.is_beside else "q quits")
-            yield Static(keys, id="keys", markup=False)
+            back = "Esc back   " if self.is_beside else ""
+            yield KeyLine(f"Enter chooses   Tab moves   {back}{{quit}} quits")
 
     def on_mount(self) -> None:
         for line in self.query(Input):

@@ -26,6 +26,7 @@ from inspector.errors import UsageError
 from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line, value_text
+from inspector.tui.key_line import QUIT_ANYWHERE
 from inspector.wire.json_values import Json
 
 Slots = Mapping[str, Json]
@@ -130,7 +131,9 @@ class SnippetsScreen(ModalScreen[Snippet | None]):
     def compose(self) -> ComposeResult:
         with VerticalGroup(id="snippets") as group:
             group.border_title = "Snippets and slot sets"
-            group.border_subtitle = "Enter takes or keeps   ^D forgets   Esc back"
+            group.border_subtitle = (
+                f"Enter takes or keeps   ^D forgets   Esc back   {QUIT_ANYWHERE} quits"
+            )
             yield LineInput(placeholder="filter, or a name for what is written", compact=True)
             yield OptionList(compact=True, markup=False)
             yield Static("", id="snippets-note", markup=False)

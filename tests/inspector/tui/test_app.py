@@ -1,13 +1,17 @@
-"""How the app begins: its choices, its first frame, and what it imports for it."""
+"""How the app begins and ends: its choices, its first frame, and the keys that quit."""
 
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from inspector.folders import config_folder
 from inspector.tui.app import InspectorApp
 from inspector.tui.conversation_panel import ConversationPanel
 from inspector.tui.keys import KeyBar
@@ -18,6 +22,7 @@ from inspector.tui.workspace import Workspace
 if TYPE_CHECKING:
     from tests.inspector.tui.conftest import Agent, Until
 
+ScreenText: TypeAlias = Callable[[Pilot[int]], str]
 
 FIRST_FRAME = """
 import sys
@@ -105,7 +110,7 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> 
 
 
 @pytest.mark.anyio
-@pytest.mark.req("TUI-2")
+@pytest.mark.req("TUI-7")
 @pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f3", "ctrl+q"]])
 async def test_every_way_out_asks_while_something_runs(
     keys: list[str], agent: "Agent", until: "Until"
@@ -126,7 +131,7 @@ async def test_every_way_out_asks_while_something_runs(
 
 
 @pytest.mark.anyio
-@pytest.mark.req("TUI-2")
+@pytest.mark.req("TUI-7")
 @pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f3", "ctrl+q"]])
 async def test_nothing_is_asked_while_nothing_runs(
     keys: list[str], agent: "Agent", until: "Until"
@@ -139,7 +144,7 @@ async def test_nothing_is_asked_while_nothing_runs(
 
 
 @pytest.mark.anyio
-@pytest.mark.req("TUI-2")
+@pytest.mark.req("TUI-7")
 @pytest.mark.parametrize("before", [[], ["escape"], ["f3"]])
 async def test_ctrl_c_says_which_key_quits_and_a_second_one_does(
     before: list[str], agent: "Agent", until: "Until"
@@ -156,7 +161,7 @@ async def test_ctrl_c_says_which_key_quits_and_a_second_one_does(
 
 
 @pytest.mark.anyio
-@pytest.mark.req("TUI-2")
+@pytest.mark.req("TUI-7")
 async def test_the_question_lapses(
     agent: "Agent", until: "Until", monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,3 +197,74 @@ async def test_notice_hides_no_key(
         monkeypatch.setattr("inspector.tui.notice_line.NOTICE_SECONDS", 0.02)
         app.notice("short")
         await until(pilot, lambda: not line.display)
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-7")
+@pytest.mark.parametrize("width", [30, 80, 200])
+async def test_footer_names_the_key_that_quits(
+    width: int, agent: "Agent", until: "Until", screen_text: ScreenText
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await until.connected(pilot)
+        assert screen_text(pilot).count(" ^Q quit ") == 1
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen_text(pilot).count(" q quit ") == 1
+
+
+SCREENS = {
+    "help": ["f1"],
+    "card": ["c"],
+    "card search": ["c", "slash"],
+    "faults": ["f"],
+    "push": ["P"],
+    "push port": ["P", "n"],
+    "sessions": ["S"],
+    "sessions filter": ["S", "slash"],
+    "another target": ["N"],
+    "another target, typed": ["N", "u"],
+    "credentials": ["ctrl+k"],
+    "credentials, kind": ["ctrl+k", "shift+tab"],
+    "snippets": ["A"],
+    "filter": ["slash"],
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-7")
+@pytest.mark.parametrize("keys", SCREENS.values(), ids=SCREENS)
+async def test_key_that_a_screen_names_quits(
+    keys: list[str], agent: "Agent", until: "Until", screen_text: ScreenText
+) -> None:
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until.connected(pilot)
+        await pilot.press("escape", *keys)
+        await pilot.pause()
+        is_typing = isinstance(app.focused, Input)
+        # below a dialog the main screen names its own too
+        named = re.findall(r"(\S+) quits?\b", screen_text(pilot))
+        assert ("^Q" if is_typing else "q") in named
+        await pilot.press("ctrl+q" if is_typing else "q")
+        assert app.return_code == 0
+
+
+@pytest.mark.anyio
+@pytest.mark.req("TUI-1", "TUI-7")
+async def test_every_screen_names_the_quit_key_that_the_user_chose(
+    agent: "Agent", until: "Until", screen_text: ScreenText
+) -> None:
+    config_folder().mkdir(parents=True)
+    (config_folder() / "config.toml").write_text('[keys]\nquit = "Z"\n')
+    app = InspectorApp(agent.url)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until.connected(pilot)
+        await pilot.press("escape", "c")
+        await pilot.pause()
+        assert " Z quit " in screen_text(pilot)
+        await pilot.press("q")
+        assert app.return_code is None
+        await pilot.press("Z")
+        assert app.return_code == 0
