@@ -46,7 +46,7 @@ class SecretScreen(ModalScreen["SecretHeader | Mint | None"]):
         with VerticalGroup(id="secret") as box:
             box.border_title = f"Credentials for {safe_line(self._place)}"
             yield Static(safe_line(self._reason), id="reason", markup=False)
-            yield Choices("", _KINDS, id="kinds")
+            yield Choices("", _KINDS, id="kinds", is_exclusive=True)
             yield _row("header", LineInput(name, id="header", compact=True), API_KEY)
             yield _row("format", LineInput(template, id="format", compact=True), API_KEY)
             typed = LineInput(id="typed", password=True, compact=True, max_length=_SECRET_WIDTH)

@@ -187,28 +187,34 @@ class Toggle(Button):
 
 
 class Choices(HorizontalGroup):
-    """`names` are the words by their value. Who holds the choice answers Toggled with `show`."""
+    """`names` are the words by their value. Who holds the choice answers Toggled with `show`.
+
+    Of exclusive choices one holds, and their marks are round.
+    """
 
     @dataclass
     class Toggled(Message):
         choices: "Choices"
         value: str
 
-    def __init__(self, label: str, names: Mapping[str, str], *, id: str) -> None:
+    def __init__(
+        self, label: str, names: Mapping[str, str], *, id: str, is_exclusive: bool = False
+    ) -> None:
         super().__init__(id=id)
         self._label = label
         self._names = names
+        self._marks = ("( )", "(•)") if is_exclusive else ("[ ]", "[x]")
 
     def compose(self) -> ComposeResult:
         yield Static(self._label, classes="label", markup=False)
         for value, name in self._names.items():
-            yield Toggle(Content(f"[ ] {name}"), name=value, classes="choice")
+            yield Toggle(Content(f"{self._marks[0]} {name}"), name=value, classes="choice")
 
     def show(self, chosen: Collection[str]) -> None:
         for button in self.query(Button):
             value = button.name or ""
             is_chosen = value in chosen
-            button.label = Content(f"[{'x' if is_chosen else ' '}] {self._names[value]}")
+            button.label = Content(f"{self._marks[is_chosen]} {self._names[value]}")
             button.set_class(is_chosen, "-chosen")
 
     @on(Button.Pressed)
@@ -309,13 +315,14 @@ class OptionsForm(VerticalGroup):
 
     def compose(self) -> ComposeResult:
         with HorizontalGroup():
-            yield Choices("context", {"keep": "keep", "new": "new"}, id="which-context")
+            context = {"keep": "keep", "new": "new"}
+            yield Choices("context", context, id="which-context", is_exclusive=True)
             yield from _field(CONTEXT)
         with HorizontalGroup():
             yield from _field(MESSAGE)
             yield from _field(TASK)
         follow = {mode.value: name for mode, name in FOLLOW_NAMES.items()}
-        yield Choices("follow", follow, id="which-follow")
+        yield Choices("follow", follow, id="which-follow", is_exclusive=True)
         yield Choices("and also", _ALSO_NAMES, id="which-also")
         with HorizontalGroup():
             yield from _field(HISTORY)
