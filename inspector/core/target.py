@@ -5,14 +5,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from inspector.core.credentials import with_header
 from inspector.core.sub_agents import Auth, is_project, mistakes, sub_agent_at
 from inspector.errors import UsageError
 from inspector.settings import Connection
 from inspector.wire.card import WELL_KNOWN, WELL_KNOWN_DEPRECATED
-from inspector.wire.urls import root, split_url
+from inspector.wire.urls import parts_of, root, split_url
 
 SHOWN_CHARACTERS = 200
 _HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}(/.*)?")
@@ -87,7 +86,7 @@ def authenticated(connection: Connection, target: Target) -> Connection:
 
 def _card_urls(url: str) -> tuple[str, ...]:
     """The URL itself where it names a card; else the well-known places below it and its root."""
-    path = urlsplit(url).path
+    path = parts_of(url).path
     if path.endswith(".json") or "/.well-known/" in path:
         return (url,)
     base = url.partition("?")[0].partition("#")[0].rstrip("/")

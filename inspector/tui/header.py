@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -20,6 +19,7 @@ from inspector.views.card import CardView
 from inspector.views.exchanges import Exchange
 from inspector.views.mock import MockView
 from inspector.views.problems import refusal_of
+from inspector.wire.urls import parts_of
 
 
 class ConnectionState(StrEnum):
@@ -122,7 +122,7 @@ class Header(Widget):
                 (view.connection.value, styles.DIM),
                 *self._credentials(),
             )
-        host = urlsplit(view.card.url).netloc or view.card.url
+        host = parts_of(view.card.url).netloc or view.card.url
         is_lost = view.connection is ConnectionState.FAILED
         shows_state = is_lost or view.connection is ConnectionState.REOPENED
         how = view.connection.value if shows_state else _how(view.card)

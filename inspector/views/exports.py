@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from inspector.core.entries import Channel, FrameReceived, Headers, PushReceived, RequestSent
 from inspector.core.redaction import MASK
@@ -20,6 +20,7 @@ from inspector.views.filtered import frame_at
 from inspector.views.reads import header
 from inspector.wire.json_values import Json, parse_json
 from inspector.wire.sse import parse_event
+from inspector.wire.urls import parts_of
 
 _PYTHON = """\
 {imports}
@@ -153,7 +154,7 @@ def har(exchanges: Iterable[Exchange], started: datetime, version: str) -> dict[
             "entries": [
                 har_entry(one, started)
                 for one in exchanges
-                if urlsplit(one.request.url).scheme in HTTP_SCHEMES
+                if parts_of(one.request.url).scheme in HTTP_SCHEMES
             ],
         }
     }
@@ -189,7 +190,7 @@ def _request(exchange: Exchange) -> dict[str, Json]:
         "httpVersion": version,
         "cookies": [],
         "headers": _pairs(request.headers),
-        "queryString": _pairs(parse_qsl(urlsplit(request.url).query, keep_blank_values=True)),
+        "queryString": _pairs(parse_qsl(parts_of(request.url).query, keep_blank_values=True)),
         "headersSize": UNKNOWN,
         "bodySize": len(request.body),
     }

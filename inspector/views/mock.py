@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from inspector.core.decoding import read_sent
 from inspector.core.entries import (
@@ -30,6 +29,7 @@ from inspector.wire.mock_admin import (
     read_trace,
 )
 from inspector.wire.sse import parse_event
+from inspector.wire.urls import parts_of
 
 _TURNS = frozenset({Purpose.SEND, Purpose.STREAM})
 # A hit is reported while its request is under way, or shortly after; older turns are left out.
@@ -93,7 +93,7 @@ def step(view: MockView, entry: Entry) -> MockView:
     """Add what the admin API answered, and what a turn's answer says of its trace."""
     match entry:
         case RequestSent(purpose=Purpose.ADMIN):
-            asked = AdminCall(entry.method, urlsplit(entry.url).path)
+            asked = AdminCall(entry.method, parts_of(entry.url).path)
             return replace(view, asked={**view.asked, entry.exchange: asked})
         case RequestSent():
             return view if entry.purpose in ASIDE else _send(view, entry)

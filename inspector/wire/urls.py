@@ -15,6 +15,14 @@ _QUERY = re.compile(
 )
 
 
+def parts_of(url: str) -> SplitResult:
+    """The parts of `url`; of what is none, all of it as its path."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", url, "", "")
+
+
 def split_url(url: str) -> SplitResult | None:
     """The parts of an http or https URL with a host and a valid port; None for anything else."""
     try:
@@ -52,7 +60,7 @@ def is_unspecified(url: str) -> bool:
 
 def with_host_of(url: str, source: str) -> str:
     """`url` with the host of `source` in place of its own; port and path stay."""
-    parts, source_parts = urlsplit(url), urlsplit(source)
+    parts, source_parts = parts_of(url), parts_of(source)
     host = source_parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
     netloc = f"{host}:{parts.port}" if parts.port else host
@@ -61,13 +69,13 @@ def with_host_of(url: str, source: str) -> str:
 
 def root(url: str) -> str:
     """Scheme and authority of `url`, with a slash."""
-    parts = urlsplit(url)
+    parts = parts_of(url)
     return f"{parts.scheme}://{parts.netloc}/"
 
 
 def below(url: str, name: str) -> str:
     """`url` with `name` as a further segment of its path."""
-    parts = urlsplit(url)
+    parts = parts_of(url)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
 
 

@@ -125,6 +125,17 @@ async def test_text_is_drawn_as_text_in_every_panel(
         assert json.dumps(text).encode() in raw_of_last(pilot)
 
 
+async def test_card_that_leads_to_no_url_is_shown(
+    start_agent: StartAgent, until: "Until", assert_clean: Clean
+) -> None:
+    agent = start_agent(STREAM_HEAD, {"url": "http://[::1:70000\x1b[2J/"})
+    async with InspectorApp(agent.url).run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: is_connected(pilot))
+        await pilot.press("escape", "c")
+        await pilot.pause()
+        assert_clean(pilot)
+
+
 @pytest.mark.parametrize(
     "reply",
     [

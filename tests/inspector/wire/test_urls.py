@@ -1,8 +1,19 @@
 """Origins, and URLs that are none."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector.wire.urls import is_same_origin, is_unspecified, origin, split_url, with_host_of
+from inspector.wire.urls import (
+    below,
+    is_same_origin,
+    is_unspecified,
+    last_segment,
+    origin,
+    root,
+    split_url,
+    with_host_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,3 +42,11 @@ def test_hosts() -> None:
     assert is_unspecified("http://[::]/")
     assert not is_unspecified("nonsense")
     assert with_host_of("http://0.0.0.0:1/x", "http://[::1]:2/y") == "http://[::1]:1/x"
+
+
+@pytest.mark.req("CONN-5")
+@given(st.text() | st.sampled_from(["http://[::1:70000/", "http://a]/", "http://[x]/"]))
+def test_what_is_no_url_has_parts_all_the_same(text: str) -> None:
+    assert isinstance(root(text), str)
+    assert below(text, "name").endswith("name") or "?" in text or "#" in text
+    assert "/" not in last_segment(text)
