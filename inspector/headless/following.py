@@ -24,11 +24,13 @@ from inspector.headless.output import (
     update_line,
 )
 from inspector.headless.terminal import (
+    Written,
     ink_for,
     milliseconds,
     print_aside,
     print_error,
     print_json,
+    print_lines,
     print_notice,
     print_text,
 )
@@ -37,7 +39,7 @@ from inspector.views.exchanges import Exchange
 from inspector.views.problems import Problem, Remedy, problem_of, remedy_of_missing_push
 from inspector.views.text import plain_line
 from inspector.views.timeline import TaskRow
-from inspector.wire.dialect import ErrorReason, texts
+from inspector.wire.dialect import ErrorReason, Result, texts
 from inspector.wire.endpoints import dialect_of
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.states import is_resting, parse_state
@@ -99,10 +101,11 @@ def print_answer(inspection: Inspection, exchange: Exchange, *, is_json: bool) -
         if one.exchange == exchange.id and one.speaker == "agent" and not one.problem
     ]
     if exchange.progress.task_id is not None or said:
-        print_text(*answer_lines(ink, exchange, said[-1:], turn))
+        print_lines(answer_lines(ink, exchange, said[-1:], turn))
     elif reply is not None and problem_of(exchange) is None:
         print_json(reply.payload)
-    print_aside(*(finding_line(err, finding) for finding in exchange.findings))
+    found = (*_lost(inspection), *exchange.findings)
+    print_aside(*(finding_line(err, finding) for finding in found))
 
 
 class UpdatePrinter:
@@ -199,14 +202,14 @@ def _conclude(
 
 def _ending_of(row: TaskRow, reports: list[Source]) -> Ending | None:
     """The last of `reports` that says that the task rests, or the last at all."""
-    results = [(source, result) for source in reports if (result := source.result) is not None]
-    resting = [one for one in results if is_resting(one[1].state)]
-    if not results:
+    last = next(_results(reports), None)
+    resting = (one for one in _results(reports) if is_resting(one[1].state))
+    if last is None:
         return None
-    source, result = (resting or results)[-1]
+    source, result = next(resting, last)
     return Ending(
         state=result.spelling or row.state,
-        text=next((said for _, one in reversed(results) if (said := texts(one.parts))), ()),
+        text=next((said for _, one in _results(reports) if (said := texts(one.parts))), ()),
         task=source.as_received,
         task_id=result.task_id or row.task_id,
         context_id=result.context_id or row.context_id,
@@ -214,7 +217,14 @@ def _ending_of(row: TaskRow, reports: list[Source]) -> Ending | None:
     )
 
 
-def _ending_json(inspection: Inspection, exchange: Exchange, ending: Ending) -> dict[str, Json]:
+def _results(reports: list[Source]) -> Iterator[tuple[Source, Result]]:
+    """The reports that hold a result, the last first, each read when it is its turn."""
+    for source in reversed(reports):
+        if (result := source.result) is not None:
+            yield source, result
+
+
+def _ending_json(inspection: Inspection, exchange: Exchange, ending: Ending) -> dict[str, Written]:
     """The object of a turn's answer, with what the last of several channels reported."""
     found = [*_session_findings(inspection), *_findings(inspection)]
     return {
@@ -233,7 +243,7 @@ def _print_ending(inspection: Inspection, row: TaskRow, ending: Ending | None) -
     if ending is not None:
         said = [one for one in inspection.views.chat.said if one.speaker == "agent"]
         for one in [one for one in said if not one.problem][-1:]:
-            print_text(*said_lines(ink, replace(one, state=None)))
+            print_lines(said_lines(ink, replace(one, state=None)))
         if (turn := inspection.turn(inspection.exchange(row.exchange))) is not None:
             print_text(*data_lines(ink, turn, turn.slots))
         print_text(ids_line(ink, ending.elapsed_ms, row.context_id, row.task_id))
@@ -243,9 +253,14 @@ def _print_ending(inspection: Inspection, row: TaskRow, ending: Ending | None) -
 
 def _session_findings(inspection: Inspection) -> tuple[Finding, ...]:
     """What is odd about the endpoint, and what of the session is not kept."""
-    endpoint, lost = inspection.session.endpoint, inspection.session.log.memory.problem
-    found = endpoint.findings if endpoint else ()
-    return (*found, Finding(Severity.WARNING, LIMITS, "$", lost)) if lost else found
+    endpoint = inspection.session.endpoint
+    return (*(endpoint.findings if endpoint else ()), *_lost(inspection))
+
+
+def _lost(inspection: Inspection) -> tuple[Finding, ...]:
+    """That bodies were cut, where they were."""
+    problem = inspection.session.log.memory.problem
+    return (Finding(Severity.WARNING, LIMITS, "$", problem),) if problem else ()
 
 
 def _findings(inspection: Inspection) -> Iterator[Finding]:

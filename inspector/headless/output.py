@@ -6,11 +6,20 @@ from dataclasses import asdict, replace
 
 from inspector.core.decoding import Source, read_push, read_sent
 from inspector.core.entries import Channel, FrameReceived, PushReceived, PushVerdict, RequestSent
-from inspector.headless.terminal import BOLD, DIM, GREEN, RED, YELLOW, Ink, milliseconds
+from inspector.headless.terminal import (
+    BOLD,
+    DIM,
+    GREEN,
+    RED,
+    YELLOW,
+    Ink,
+    Written,
+    milliseconds,
+)
 from inspector.views.chat import ChatMessage, read_offers
 from inspector.views.data import ArtifactRow, SlotChange, SlotRow, TurnData
 from inspector.views.exchanges import Exchange
-from inspector.views.text import plain, plain_line
+from inspector.views.text import lines_of, plain_line
 from inspector.views.timeline import TaskRow, Update
 from inspector.wire.dialect import Reply, Result, texts
 from inspector.wire.findings import Finding, Severity
@@ -78,7 +87,7 @@ def ids_line(ink: Ink, elapsed_ms: float, context_id: str | None, task_id: str |
 def said_lines(ink: Ink, said: ChatMessage) -> Iterator[str]:
     if said.state:
         yield ink.state(plain_line(said.state))
-    for line in plain(said.text).splitlines():
+    for line in lines_of(said.pieces()):
         yield f"  {line}"
     for offer in said.offers:
         payload = f"  {ink(plain_line(offer.payload), DIM)}" if offer.payload != offer.title else ""
@@ -118,7 +127,7 @@ def slot_line(ink: Ink, row: SlotRow) -> str:
 def artifact_line(ink: Ink, artifact: ArtifactRow) -> str:
     name = plain_line(artifact.name or artifact.artifact_id)
     pieces = ink(f"  in {artifact.chunks} pieces", DIM) if artifact.chunks > 1 else ""
-    return f"  ▤ {ink(name, BOLD)}  {plain_line(artifact.text, TEXT_WIDTH)}{pieces}"
+    return f"  ▤ {ink(name, BOLD)}  {plain_line(artifact.pieces.start, TEXT_WIDTH)}{pieces}"
 
 
 def finding_line(ink: Ink, finding: Finding) -> str:
@@ -140,21 +149,24 @@ def value_text(value: Json) -> str:
 
 def answer_json(
     exchange: Exchange, turn: TurnData | None, findings: Iterable[Finding]
-) -> dict[str, Json]:
-    """One object for the whole exchange; `task` is the last result as received."""
+) -> dict[str, Written]:
+    """One object for the whole exchange; `task` is the last result as received.
+
+    Artifacts are read as they are written, each part by itself.
+    """
     reply = exchange.last_reply
     asked = exchange.request
     message = read_sent(asked).ask.message if isinstance(asked, RequestSent) else None
     dialect = exchange.reader.dialect
     error = _error_json(reply)
-    answer: dict[str, Json] = {
+    answer: dict[str, Written] = {
         "contextId": exchange.progress.context_id,
         "taskId": exchange.progress.task_id,
         "messageId": message.message_id if message is not None else None,
         "state": state_of(exchange),
         "text": list(_texts_said(exchange)),
         "data": list(turn.parts) if turn else [],
-        "artifacts": [_artifact_json(row) for row in turn.artifacts.rows] if turn else [],
+        "artifacts": (_artifact_json(row) for row in turn.artifacts.rows) if turn else [],
         "transport": dialect.binding.flag,
         "protocol": dialect.version,
         "elapsed_ms": round(exchange.total_ms or 0, 1),
@@ -224,6 +236,6 @@ def _texts_said(exchange: Exchange) -> tuple[str, ...]:
     return next((said for one in _results(exchange) if (said := texts(one.parts))), ())
 
 
-def _artifact_json(row: ArtifactRow) -> dict[str, Json]:
-    parts = [part.raw for part in row.parts]
+def _artifact_json(row: ArtifactRow) -> dict[str, Written]:
+    parts = (part.raw for part in row.parts)
     return {"artifactId": row.artifact_id, "name": row.name, "parts": parts}

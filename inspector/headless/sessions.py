@@ -35,6 +35,7 @@ from inspector.headless.terminal import (
     print_aside,
     print_bytes,
     print_json,
+    print_lines,
     print_notice,
     print_text,
 )
@@ -82,7 +83,7 @@ def _show(options: SessionsOptions) -> int:
         turns: list[Json] = [_turn_json(turn) for turn in turns_of(saved.whole)]
         print_json({**_session_json(summarize(saved.path)), "turns": turns, "damage": saved.damage})
         return EXIT_OK
-    print_text(*_session_lines(ink_for(sys.stdout), saved))
+    print_lines(_session_lines(ink_for(sys.stdout), saved))
     return EXIT_OK
 
 

@@ -3,18 +3,26 @@
 import json
 import os
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from inspector.errors import InspectorError, UsageError
 from inspector.wire.json_values import Json
 from inspector.wire.states import parse_state
 
+# JSON that may be read only while it is written: an iterator stands for a list.
+Written: TypeAlias = "Json | dict[str, Written] | Iterator[Written]"
+
 
 def print_text(*lines: str) -> None:
-    """Print to stdout, at once.
+    """Print to stdout, at once. Raises as `print_lines` does."""
+    print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print `lines` to stdout as they come.
 
     Raises:
         UsageError: stdout takes no more; whatever else is printed is lost.
@@ -25,9 +33,34 @@ def print_text(*lines: str) -> None:
         sys.stdout.flush()
 
 
-def print_json(value: Json) -> None:
-    """One line. ASCII only: escapes keep an agent's control characters off the terminal."""
-    print_text(json.dumps(value))
+def print_json(value: Written) -> None:
+    """One line, written as `value` is read. Raises as `print_lines` does.
+
+    ASCII only: escapes keep an agent's control characters off the terminal.
+    """
+    with _stdout():
+        sys.stdout.writelines(_encode(value))
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+
+
+def _encode(value: Written) -> Iterator[str]:
+    """`value` as `json.dumps` writes it, in pieces."""
+    if isinstance(value, Iterator):
+        yield "["
+        for number, item in enumerate(value):
+            yield ", " if number else ""
+            yield from _encode(item)
+        yield "]"
+    elif isinstance(value, dict) and any(
+        isinstance(one, dict | Iterator) for one in value.values()
+    ):
+        for number, (name, item) in enumerate(value.items()):
+            yield f"{', ' if number else '{'}{json.dumps(name)}: "
+            yield from _encode(item)
+        yield "}"
+    else:
+        yield json.dumps(value)
 
 
 def print_bytes(content: bytes) -> None:

@@ -90,6 +90,9 @@ class ConversationPanel(BlockList):
         lines = [_divider(said)] if said.is_apart else []
         lines.append(self._heading(said))
         lines += [Line(Content(line), 2) for line in safe(said.text).split("\n") if said.text]
+        if said.more_characters:
+            more = f"… {said.more_characters:,} more characters, in the wire"
+            lines.append(Line(Content.styled(more, styles.DIM), 2))
         if said.slots:
             lines.append(Line(slots_line(said.slots, said.slot_shapes), 2))
         lines += [Line(offer_line(offer), 2) for offer in said.offers]

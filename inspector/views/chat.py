@@ -1,12 +1,13 @@
 """The conversation: what was said by whom, and with which slots."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from inspector.core.commands import Json
 from inspector.core.decoding import Source
+from inspector.views.excerpts import MOST_SAID
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
 from inspector.views.problems import problem_of
@@ -37,7 +38,8 @@ class ChatMessage:
 
     `speaker` is "you" or "agent"; `problem` is set where the exchange failed: what happened, the
     likely cause and what to try. `context_id` is None as long as the agent has named none;
-    `is_apart` says that the message before it belongs to another context.
+    `is_apart` says that the message before it belongs to another context. Of a long text only the
+    start is in `text`: `more_characters` follow, which the `sources` hold.
     """
 
     seq: int
@@ -52,6 +54,33 @@ class ChatMessage:
     problem: str = ""
     context_id: str | None = None
     is_apart: bool = False
+    more_characters: int = 0
+    sources: Sequence[Source] = ()
+
+    def pieces(self) -> Iterator[str]:
+        """The whole text, piece by piece; one of which only the start is here is read again."""
+        if not self.more_characters:
+            yield self.text
+            return
+        for source in self.sources:
+            if (result := source.result) is not None:
+                yield text_of(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text that grows: its start, its length, and the entries that hold all of it."""
+
+    start: str = ""
+    characters: int = 0
+    sources: Series[Source] = field(default_factory=Series[Source])
+
+    def extend(self, text: str, source: Source) -> "Words":
+        return Words(
+            (self.start + text[:MOST_SAID])[:MOST_SAID],
+            self.characters + len(text),
+            self.sources.append(source),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +102,7 @@ class Chat:
 
     said: Series[ChatMessage] = field(default_factory=Series[ChatMessage])
     running: Mapping[int, Exchange] = field(default_factory=dict[int, Exchange])
-    streamed: Mapping[int, Series[str]] = field(default_factory=dict[int, Series[str]])
+    streamed: Mapping[int, Words] = field(default_factory=dict[int, Words])
     known: Index[tuple[str, str], bool] = field(default_factory=Index[tuple[str, str], bool])
     turns: Index[str, TaskTurns] = field(default_factory=Index[str, TaskTurns])
     asked: Mapping[int, int] = field(default_factory=dict[int, int])
@@ -225,31 +254,34 @@ def _answer(view: Chat, source: Source, result: Result, turn: int | None) -> Cha
         view = _with_turn(view, result.task_id, turn)
     if result.kind == ResultKind.ARTIFACT_UPDATE:
         return _stream(view, source, result)
-    text = "\n\n".join(texts(result.parts))
-    if not text and not is_resting(result.state):
-        return (
-            view if result.kind != ResultKind.MESSAGE else _tell(view, source, result, text, turn)
-        )
-    text = text or _artifact_text(result) or "".join(view.streamed.get(source.exchange, ()))
-    return _tell(view, source, result, text, turn)
+    said = "\n\n".join(texts(result.parts))
+    if not said and not is_resting(result.state):
+        is_message = result.kind == ResultKind.MESSAGE
+        return _tell(view, source, result, Words(), turn) if is_message else view
+    words = Words().extend(said or _artifact_text(result), source)
+    if not words.characters:
+        words = view.streamed.get(source.exchange, words)
+    return _tell(view, source, result, words, turn)
 
 
 def _stream(view: Chat, source: Source, result: Result) -> Chat:
-    """Keep a chunk's text until the task ends, should the end be silent."""
+    """Keep where a chunk's text is until the task ends, should the end be silent."""
     if source.exchange not in view.running:
         return view
-    before = view.streamed.get(source.exchange) or Series()
-    streamed = before.append(_artifact_text(result))
+    before = view.streamed.get(source.exchange) or Words()
+    streamed = before.extend(_artifact_text(result), source)
     return replace(view, streamed={**view.streamed, source.exchange: streamed})
 
 
-def _tell(view: Chat, source: Source, result: Result, text: str, turn: int | None) -> Chat:
+def _tell(view: Chat, source: Source, result: Result, words: Words, turn: int | None) -> Chat:
     """Add the agent's words, unless the task has said just this in this turn."""
-    text, offers = read_offers(text)
+    text, more = words.start, words.characters - len(words.start)
+    # buttons stand at the end, which a long text has elsewhere
+    text, offers = (text, ()) if more else read_offers(text)
     if result.task_id is not None:
         number = _turn_of(view, result.task_id, turn)
-        digest = short_digest(f"{number} {result.state} {text}".encode(errors="replace"))
-        key = (result.task_id, digest)
+        content = f"{number} {result.state} {more} {text}"
+        key = (result.task_id, short_digest(content.encode(errors="replace")))
         if key in view.known:
             return view
         view = replace(view, known=view.known.set(key, True))
@@ -262,8 +294,15 @@ def _tell(view: Chat, source: Source, result: Result, text: str, turn: int | Non
         state=result.state,
         offers=offers,
         context_id=_context_of(view, source.exchange, result.context_id),
+        more_characters=more,
+        sources=words.sources if more else (),
     )
     return _say(view, said)
+
+
+def text_of(result: Result) -> str:
+    """What a result says: the words of its message, else the text of its artifacts."""
+    return "\n\n".join(texts(result.parts)) or _artifact_text(result)
 
 
 def _artifact_text(result: Result) -> str:

@@ -9,6 +9,7 @@ from typing import assert_never
 from inspector.core.commands import Json
 from inspector.core.decoding import Source, read_sent
 from inspector.core.entries import Channel, RequestSent
+from inspector.views.excerpts import NOTHING, Excerpt
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.wire.dialect import (
@@ -28,15 +29,15 @@ from inspector.wire.slots import read_slots
 class ArtifactRow:
     """An artifact as assembled so far from `chunks` updates; `is_complete` after its last.
 
-    `pieces` are the texts, `sources` the entries that hold its parts, `others` those of them that
-    hold more than text. `exchange` and `channel` brought the last chunk.
+    `pieces` are its texts in short, `sources` the entries that hold its parts, `others` those of
+    them that hold more than text. `exchange` and `channel` brought the last chunk.
     """
 
     artifact_id: str
     name: str
     exchange: int
     channel: Channel
-    pieces: Series[str] = field(default_factory=Series[str])
+    pieces: Excerpt = NOTHING
     sources: Series[Source] = field(default_factory=Series[Source])
     others: Series[Source] = field(default_factory=Series[Source])
     chunks: int = 0
@@ -44,23 +45,17 @@ class ArtifactRow:
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        """All of its text, read from the bytes again."""
+        return "".join(texts(tuple(self.parts)))
 
     def newest(self, characters: int) -> tuple[str, bool]:
-        """The end of the text, at least so many characters of it; whether that is all."""
-        end: list[str] = []
-        count = 0
-        for piece in reversed(self.pieces):
-            if count >= characters:
-                return "".join(reversed(end)), False
-            end.append(piece)
-            count += len(piece)
-        return "".join(reversed(end)), True
+        """The end of the text, up to so many characters of it; whether that is all."""
+        return self.pieces.newest(characters)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """Every part as received, read from the bytes again."""
-        return tuple(part for source in self.sources for part in self._parts_in(source))
+    def parts(self) -> Iterator[Part]:
+        """Every part as received, each read from the bytes again."""
+        return (part for source in self.sources for part in self._parts_in(source))
 
     def other_parts(self, most: int) -> tuple[Part, ...]:
         """The first parts that are not text."""
@@ -332,7 +327,7 @@ def _next(
         is_twin = channel is not before.channel and Channel.PUSH in (channel, before.channel)
         return before if is_twin else _grow(before, chunk, source)
     row = _grow(_begin(chunk, source, channel), chunk, source)
-    if not before.others and row.text == before.text:
+    if not before.others and row.pieces == before.pieces:
         return replace(before, is_complete=chunk.is_last, exchange=source.exchange)
     return row
 

@@ -298,7 +298,7 @@ def is_update(
             case FieldTerm():
                 return fields.hold(term)
             case TextTerm(text):
-                return text in _words(row, update)
+                return text in _words(row, update) or _is_in_rest(term, exchange, update)
             case PathTerm():
                 return exchange is not None and _is_in_entry(term, exchange, update)
             case _ as never:
@@ -326,6 +326,16 @@ def _words(row: TaskRow, update: Update | None) -> str:
         return row.title.lower()
     said = [row.title, update.kind, update.state or "", update.text]
     return "\n".join([*said, *(finding.message for finding in update.findings)]).lower()
+
+
+def _is_in_rest(term: TextTerm, exchange: Exchange | None, update: Update | None) -> bool:
+    """Whether the text stands in what the update keeps only in its bytes."""
+    if exchange is None or update is None or update.is_whole:
+        return False
+    if exchange.push is not None:
+        return _is_in_raw(term, exchange.push.body)
+    frame = frame_at(exchange, update.seq)
+    return frame is not None and _is_in_raw(term, frame.raw)
 
 
 def _is_in_entry(term: PathTerm, exchange: Exchange, update: Update | None) -> bool:

@@ -22,7 +22,7 @@ _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 _TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 MASK = "…"
 ARROW = " → "
-# More than this of a streamed text is not compared.
+# More than this of a text is not compared.
 MOST_CHARACTERS = 20_000
 
 
@@ -134,7 +134,7 @@ def _add(outcome: Outcome, result: Result) -> Outcome:
         context_id=outcome.context_id or result.context_id,
         task_id=outcome.task_id or result.task_id,
         states=(*outcome.states, state) if is_new and state is not None else outcome.states,
-        text="\n\n".join(texts(result.parts)) or outcome.text,
+        text="\n\n".join(texts(result.parts))[:MOST_CHARACTERS] or outcome.text,
         streamed=((outcome.streamed if is_chunk else "") + streamed)[:MOST_CHARACTERS]
         or outcome.streamed,
         slots=outcome.slots if slots is None else slots,

@@ -111,7 +111,7 @@ def _message(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
     state = f" · {_escape(parse_state(said.state) or plain_line(said.state))}" if said.state else ""
     yield f"## {when:%H:%M:%S} {who}{state}"
     if said.text:
-        yield _quote(said.text)
+        yield _quote("".join(said.pieces()))
     if said.offers:
         yield "\n".join(
             f"{offer.number}. {_escape(plain_line(offer.title))} `{_code(offer.payload)}`"

@@ -13,6 +13,7 @@ from inspector.core.entries import (
     PushVerdict,
     ResponseEnded,
 )
+from inspector.views.excerpts import start_of
 from inspector.views.persistent import Index, Series
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.views.text import short_digest
@@ -32,7 +33,8 @@ class Update:
 
     `kind` is a ResultKind, the wire's own word where it is none, or error. `state` is None where
     the update carries none. `attempts` counts the
-    polls with just this answer, the last of them at `last_ms`.
+    polls with just this answer, the last of them at `last_ms`. Of a long `text` only the start is
+    here: then `is_whole` is false.
     """
 
     exchange: int
@@ -47,6 +49,7 @@ class Update:
     findings: tuple[Finding, ...] = ()
     attempts: int = 1
     last_ms: float | None = None
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,7 @@ def _told(
     findings: tuple[Finding, ...],
 ) -> Update:
     parts = result.parts or tuple(part for one in result.artifacts for part in one.parts)
+    text, is_whole = start_of(texts(parts), "\n")
     return Update(
         exchange=entry.exchange,
         seq=entry.seq,
@@ -186,8 +190,9 @@ def _told(
         kind=result.kind,
         state=result.state,
         is_final=result.is_final,
-        text="\n".join(texts(parts)),
+        text=text,
         findings=findings,
+        is_whole=is_whole,
     )
 
 
@@ -241,8 +246,19 @@ def _error(
     text: str,
     findings: tuple[Finding, ...] = (),
 ) -> Update:
+    text, is_whole = start_of((text,))
     return Update(
-        entry.exchange, entry.seq, entry.at_ms, 0, channel, "error", None, False, text, findings
+        exchange=entry.exchange,
+        seq=entry.seq,
+        at_ms=entry.at_ms,
+        delta_ms=0,
+        channel=channel,
+        kind="error",
+        state=None,
+        is_final=False,
+        text=text,
+        findings=findings,
+        is_whole=is_whole,
     )
 
 
