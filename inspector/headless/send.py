@@ -261,7 +261,7 @@ def _read_value(text: str) -> Json:
 
 def _read_slots_file(path: Path) -> dict[str, Json]:
     parsed = parse_json(read_user_file(path, f"--slots {path}"))
-    if not isinstance(parsed.value, dict):
-        found = parsed.problem or f"found {json.dumps(parsed.value)[:40]}"
+    if not isinstance(parsed.value, dict) or parsed.warning:
+        found = parsed.problem or parsed.warning or f"found {json.dumps(parsed.value)[:40]}"
         raise UsageError(f"{path}: expected a JSON object of slots; {found}")
     return parsed.value

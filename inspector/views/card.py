@@ -93,12 +93,13 @@ def step(view: CardFold, read: Read) -> CardFold:
             request = view.asked.get(entry.exchange)
             if request is None:
                 return view
-            value = parse_json(entry.raw).value
-            if not isinstance(value, dict):
+            parsed = parse_json(entry.raw)
+            if not isinstance(parsed.value, dict):
                 return view
             if request.purpose is Purpose.KEYS:
-                return _take_keys(view, request.url, value)
-            return _take_card(view, value, entry, request.url)
+                return _take_keys(view, request.url, parsed.value)
+            shown = read_card(parsed.value, entry, request.url, parsed.warning)
+            return _take_card(view, shown, entry.at_ms)
         case Began(entry):
             return view if entry.status == HTTPStatus.OK else _forget(view, entry.exchange)
         case Ended(entry):
@@ -109,12 +110,10 @@ def step(view: CardFold, read: Read) -> CardFold:
             assert_never(never)
 
 
-def _take_card(
-    view: CardFold, card: dict[str, Json], frame: FrameReceived, source_url: str
-) -> CardFold:
-    shown, last = read_card(card, frame, source_url), view.card
+def _take_card(view: CardFold, shown: CardView, at_ms: float) -> CardFold:
+    last = view.card
     if last is not None:
-        before = last.before if last.card == card else Before(last.card, frame.at_ms)
+        before = last.before if last.card == shown.card else Before(last.card, at_ms)
         shown = replace(shown, before=before)
     return replace(view, card=_judged(shown, view.key_sets))
 
@@ -137,8 +136,13 @@ def _forget(view: CardFold, exchange: int) -> CardFold:
     return replace(view, asked={key: one for key, one in view.asked.items() if key != exchange})
 
 
-def read_card(card: dict[str, Json], frame: FrameReceived, source_url: str) -> CardView:
-    """Everything a reader wants of `card`; what is missing is empty, and among the findings."""
+def read_card(
+    card: dict[str, Json], frame: FrameReceived, source_url: str, warning: str = ""
+) -> CardView:
+    """Everything a reader wants of `card`; what is missing is empty, and among the findings.
+
+    `warning` names what is not JSON and was read as text.
+    """
     return CardView(
         seq=frame.seq,
         url=text_at(card, "url") or next((one.url for one in interfaces(card)), ""),
@@ -161,7 +165,7 @@ def read_card(card: dict[str, Json], frame: FrameReceived, source_url: str) -> C
         skills=tuple(_skill(skill) for skill in list_at(card, "skills")),
         raw=frame.raw,
         card=card,
-        findings=_check(card, source_url),
+        findings=_check(card, source_url, warning),
     )
 
 
@@ -194,9 +198,11 @@ def _texts(value: Json, name: str) -> tuple[str, ...]:
     return tuple(one for one in list_at(value, name) if isinstance(one, str))
 
 
-def _check(card: dict[str, Json], source_url: str) -> tuple[Finding, ...]:
+def _check(card: dict[str, Json], source_url: str, warning: str) -> tuple[Finding, ...]:
     """What is wrong with the card itself, then with where it leads."""
     found = check_card(card) + check_placement(card, source_url)
+    if warning:
+        found = (Finding(Severity.ERROR, card_rules(card).card, "$", warning), *found)
     endpoint = choose_endpoint(card, source_url)
     if endpoint is not None:
         return found + endpoint.findings

@@ -298,13 +298,15 @@ class Reply:
 class Notification:
     """`problem` says why a body is no notification; otherwise `result` is there.
 
-    `wrapper` is the member that held the result, "" for a bare one.
+    `wrapper` is the member that held the result, "" for a bare one. `warning` names what is not
+    JSON and was read as text.
     """
 
     value: Json
     result: Result | None = None
     problem: str = ""
     wrapper: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """JSON as it comes from strangers: reading that never raises, and lenient access to the tree."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
@@ -9,6 +10,12 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 MAX_DEPTH = 200
 SHOWN_DIGITS = 40
+
+
+class Literal(str):
+    """What stands in JSON without quotes and is read as text, such as the number 1e999."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +30,14 @@ class Parsed:
 def parse_json(raw: bytes) -> Parsed:
     """Read `raw` as one JSON text.
 
-    What no JSON could be written from again is read as its text, with a warning: NaN, infinities,
+    What no JSON could be written from again is read as a Literal, with a warning: NaN, infinities,
     and numbers beyond the range of a float.
     """
     warnings: list[str] = []
 
     def keep_name(name: str) -> str:
         warnings.append(f"{name} is not JSON")
-        return name
+        return Literal(name)
 
     def read_float(digits: str) -> float | str:
         value = float(digits)
@@ -38,7 +45,7 @@ def parse_json(raw: bytes) -> Parsed:
             return value
         shown = digits if len(digits) <= SHOWN_DIGITS else f"{digits[:SHOWN_DIGITS]}…"
         warnings.append(f"{shown} is larger than any number that can be read")
-        return digits
+        return Literal(digits)
 
     try:
         value: Json = json.loads(
@@ -107,3 +114,39 @@ def encode_json(value: Json) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
+
+
+def encode_as_read(value: Json) -> bytes:
+    """As `encode_json`, but each Literal goes out as it was read."""
+    if not _has_literal(value):
+        return encode_json(value)
+    return b"".join(_write(value))
+
+
+def _has_literal(value: Json) -> bool:
+    level: list[Json] = [value]
+    while level:
+        node = level.pop()
+        if isinstance(node, Literal):
+            return True
+        if isinstance(node, dict | list):
+            level.extend(node.values() if isinstance(node, dict) else node)
+    return False
+
+
+def _write(value: Json) -> Iterator[bytes]:
+    match value:
+        case Literal():
+            yield value.encode()
+        case dict():
+            for index, (key, inner) in enumerate(value.items()):
+                yield (b"," if index else b"{") + encode_json(key) + b":"
+                yield from _write(inner)
+            yield b"}" if value else b"{}"
+        case list():
+            for index, inner in enumerate(value):
+                yield b"," if index else b"["
+                yield from _write(inner)
+            yield b"]" if value else b"[]"
+        case _:
+            yield encode_json(value)

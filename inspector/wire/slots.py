@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inspector.wire.dialect import Ask, Message, Part, data_parts, texts
-from inspector.wire.json_values import Json, at, encode_json, parse_json
+from inspector.wire.json_values import Json, at, encode_as_read, parse_json
 
 _LINE = re.compile(r"^[ \t]*SLOTS:[ \t]*(\{.*\})[ \t]*\r?$\n?", re.MULTILINE)
 _FENCE = re.compile(r"\n?```json\s((?:(?!```)[\s\S])*)```\s*\Z")
@@ -43,7 +43,7 @@ def _append(text: str, marker: str) -> str:
 
 
 def _compact(slots: Mapping[str, Json]) -> str:
-    return encode_json(dict(slots)).decode()
+    return encode_as_read(dict(slots)).decode()
 
 
 def seedings(ask: Ask) -> tuple[Seeding, ...]:

@@ -31,7 +31,7 @@ from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import (
     Json,
     at,
-    encode_json,
+    encode_as_read,
     list_at,
     object_at,
     parse_json,
@@ -148,7 +148,8 @@ def encode(operation: Operation, ask: Ask, *, url: str, request_id: str) -> Outg
 
 
 def encode_request(id: str, method: str, params: Mapping[str, Json]) -> bytes:
-    return encode_json({"jsonrpc": "2.0", "id": id, "method": method, "params": dict(params)})
+    envelope: Json = {"jsonrpc": "2.0", "id": id, "method": method, "params": dict(params)}
+    return encode_as_read(envelope)
 
 
 def describe(ask: Ask) -> Mapping[str, Json]:
@@ -476,18 +477,22 @@ def read_notification(body: bytes) -> Notification:
     result = read_result(payload)
     if result.task_id is None:
         return Notification(parsed.value, problem="the body names no task")
-    return Notification(parsed.value, result, wrapper=wrapper)
+    return Notification(parsed.value, result, wrapper=wrapper, warning=parsed.warning)
 
 
 def check_notification(notification: Notification) -> tuple[Finding, ...]:
     """What is wrong with a notification by itself."""
     if notification.problem:
         return (Finding(Severity.ERROR, sections.push, "$", notification.problem),)
+    found: tuple[Finding, ...] = ()
+    if notification.warning:
+        found = (Finding(Severity.ERROR, sections.push, "$", notification.warning),)
     if not notification.wrapper:
-        return SCHEMA.check(notification.value, "Task") + check_status(notification.value, "$")
+        found += SCHEMA.check(notification.value, "Task")
+        return found + check_status(notification.value, "$")
     name = notification.wrapper
     text = f"a StreamResponse of A2A 1.0 with `{name}`; A2A 0.3 sends the bare task"
-    return (Finding(Severity.HINT, STREAM_RESPONSE, f"$.{name}", text),)
+    return (*found, Finding(Severity.HINT, STREAM_RESPONSE, f"$.{name}", text))
 
 
 def _unwrap(value: dict[str, Json]) -> tuple[str, Json]:

@@ -121,7 +121,11 @@ def body_of(turn: Turn, id: str, message_id: str, dialect: Dialect) -> bytes:
         return turn.raw
     ask = compose(turn, message_id)
     body = dialect.encode(operation_of(turn), ask, url="", request_id=id).body
-    return json.dumps(parse_json(body).value, indent=2, ensure_ascii=False).encode()
+    parsed = parse_json(body)
+    # what was read as text would go out as text
+    if parsed.warning:
+        return body
+    return json.dumps(parsed.value, indent=2, ensure_ascii=False).encode()
 
 
 def follow_of(body: bytes, otherwise: FollowMode, dialect: Dialect) -> FollowMode:

@@ -100,6 +100,21 @@ def test_number_beyond_every_float_is_a_finding_and_json_stays_json(
     assert "1e999 is larger than any number that can be read" in messages
 
 
+@pytest.mark.req("CONN-5")
+def test_number_beyond_every_float_goes_out_as_it_is_or_not_at_all(
+    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent((REPLY,))
+    part = '{"kind": "data", "data": {"n": 1e999, "m": [1, "1e999"]}}'
+    assert main(["send", server.url, "hi", "--part", part]) == 0
+    assert b'{"n":1e999,"m":[1,"1e999"]}' in posted(server)[0]
+    file = tmp_path / "slots.json"
+    file.write_text('{"n": 1e999}')
+    assert main(["send", server.url, "hi", "--slots", str(file)]) == 2
+    assert "1e999 is larger than any number that can be read" in capsys.readouterr().err
+    assert len(posted(server)) == 1
+
+
 @pytest.mark.req("COMP-1", "CLI-5")
 def test_part_in_the_home_of_nobody_is_a_missing_file(
     start_agent: "StartAgent", capsys: pytest.CaptureFixture[str]

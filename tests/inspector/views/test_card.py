@@ -102,6 +102,14 @@ def test_what_is_odd_is_found(script: "Script", change: Any, message: str) -> No
     assert any(message in finding.message for finding in card.findings)
 
 
+@pytest.mark.req("CARDV-1", "CONN-5")
+def test_number_that_no_float_holds_is_found(script: "Script") -> None:
+    body = json.dumps({**CARD, "x": 0}).replace('"x": 0', '"x": 1e999').encode()
+    view = fold(script, body)
+    assert view is not None
+    assert view.findings[0].message == "1e999 is larger than any number that can be read"
+
+
 def test_a_card_of_1_0_is_read(script: "Script") -> None:
     interface = {"url": "http://a/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
     card = fold(script, {"name": "Bank", "supportedInterfaces": [interface]})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from inspector.wire.json_values import (
     MAX_DEPTH,
     at,
+    encode_as_read,
     encode_json,
     is_deep,
     list_at,
@@ -72,6 +73,20 @@ def test_number_beyond_every_float_is_read_as_its_digits(number: str) -> None:
     assert parsed.value == {"a": number}
     assert "larger than any number" in parsed.warning
     assert parse_json(encode_json(parsed.value)).warning == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":1e999,"b":["1e999",NaN,{}],"\u00e4":[]}', "-1e999", "[1,[],{},-Infinity]"],
+)
+@pytest.mark.req("CONN-5")
+def test_literals_are_written_as_they_were_read(text: str) -> None:
+    assert encode_as_read(parse_json(text.encode()).value) == text.encode()
+
+
+@given(trees)
+def test_without_literals_both_ways_to_write_are_one(tree: Any) -> None:
+    assert encode_as_read(tree) == encode_json(tree)
 
 
 def test_depth_counts_containers() -> None:

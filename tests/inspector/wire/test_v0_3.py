@@ -23,6 +23,7 @@ from inspector.wire.v0_3 import (
     read_reply,
     read_request,
     read_result,
+    readdress,
 )
 
 texts = st.text(st.characters(exclude_categories=("Cs",)))
@@ -39,6 +40,17 @@ def test_a_request_is_read_back(id_: str, method: str, params: dict[str, Any]) -
 def test_body_that_cannot_be_laid_out_the_same_stays_as_it_is(number: str) -> None:
     body = encode_request("1", "m", {"n": 0}).replace(b'"n":0', f'"n": {number}'.encode())
     assert compact(body) == body
+
+
+@pytest.mark.req("CONN-5", "LIVE-1")
+def test_readdressed_body_keeps_a_number_that_no_float_holds() -> None:
+    params: dict[str, Json] = {
+        "message": {"messageId": "m", "parts": [{"kind": "data", "data": {"n": 0}}]}
+    }
+    body = encode_request("1", "message/send", params).replace(b'"n":0', b'"n":1e999')
+    again = readdress(body, request_id="2", context_id="c", message_id="n", task_id=None)
+    assert b'"data":{"n":1e999}' in again
+    assert b'"messageId":"n"' in again
 
 
 @given(st.binary())
@@ -151,6 +163,13 @@ def test_a_stream_response_is_unwrapped(body: Any, wrapper: str, kind: str) -> N
     assert read(body) == (wrapper, kind, "")
     [finding] = check_notification(read_notification(json.dumps(body).encode()))
     assert finding.severity is Severity.HINT
+
+
+def test_number_of_a_notification_that_no_float_holds_is_found() -> None:
+    body = json.dumps({**PUSHED_TASK, "metadata": {"n": 0}}).replace('"n": 0', '"n": 1e999')
+    [finding] = check_notification(read_notification(body.encode()))
+    assert finding.severity is Severity.ERROR
+    assert finding.message == "1e999 is larger than any number that can be read"
 
 
 @pytest.mark.parametrize(
