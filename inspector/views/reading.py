@@ -217,11 +217,12 @@ def _turn_of(readings: Readings, entry: PushReceived) -> Call | None:
 
 
 def _check_response(call: Call, response: ResponseStarted) -> tuple[Finding, ...]:
-    """The media type of a successful reply."""
+    """The media type of a successful reply; a method of another version may stream as well."""
     if call.purpose in ASIDE or response.status >= HTTPStatus.MULTIPLE_CHOICES:
         return ()
     media_type = header(response, "content-type").partition(";")[0].strip().lower()
-    allowed = (EVENT_STREAM, "application/json") if call.is_stream else ("application/json",)
+    may_stream = call.is_stream or call.reader.operation is None
+    allowed = (EVENT_STREAM, "application/json") if may_stream else ("application/json",)
     if media_type in allowed:
         return ()
     expected = " or ".join(allowed)

@@ -357,16 +357,19 @@ def _read_file(part: Json) -> File | None:
 def read(raw: bytes, of: Operation | None, *, is_event: bool = False) -> Reply:
     """The reply in a body or in one event of a stream; its members say what it is."""
     if not is_event:
-        return read_reply(raw)
+        return read_reply(raw, of)
     event = parse_event(raw)
     if event.data is None:
         return Reply(None, is_silent=True, is_terminated=event.is_terminated)
-    reply = read_reply(event.data)
+    reply = read_reply(event.data, of)
     return reply if event.is_terminated else replace(reply, is_terminated=False)
 
 
-def read_reply(raw: bytes) -> Reply:
-    """Read a JSON-RPC reply leniently; never raises."""
+def read_reply(raw: bytes, of: Operation | None = None) -> Reply:
+    """Read a JSON-RPC reply leniently; never raises.
+
+    What answers a method that 0.3 does not know may wrap its result, as A2A 1.0 does.
+    """
     parsed = parse_json(raw)
     envelope = parsed.value
     if parsed.problem:
@@ -377,7 +380,7 @@ def read_reply(raw: bytes) -> Reply:
         return Reply(envelope, error=_read_error(envelope["error"]), warning=parsed.warning)
     if "result" in envelope:
         payload = envelope["result"]
-        result = read_result(payload)
+        result = read_result(payload) if of is not None else _read_any(payload)
         return Reply(envelope, payload=payload, result=result, warning=parsed.warning)
     return Reply(envelope, problem="neither `result` nor `error` in the reply")
 
@@ -391,6 +394,15 @@ def _read_error(error: Json) -> AgentError:
         data=at(error, "data"),
         reason=_REASONS.get(known or 0),
     )
+
+
+def _read_any(payload: Json) -> Result:
+    """Read a result of 0.3, or what A2A 1.0 wraps; in 1.0 a stream ends where its task rests."""
+    wrapper, inner = _unwrap(object_at(payload))
+    if not wrapper:
+        return read_result(payload)
+    result = read_result(inner)
+    return replace(result, is_final=result.is_final or is_resting(result.state))
 
 
 def read_result(result: Json) -> Result:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,3 +151,17 @@ def test_text_for_people(agent: str, capsys: pytest.CaptureFixture[str]) -> None
     assert "▤ artifact  echo: hello" in printed
     assert "✓ completed ■" in printed
     assert "\x1b" not in printed
+
+
+@pytest.mark.parametrize("words", [["SendMessage"], ["SendStreamingMessage", "--stream"]])
+@pytest.mark.parametrize(("text", "state"), [("hi", "completed"), ("ask", "input-required")])
+@pytest.mark.req("COMP-1", "CLI-4")
+def test_raw_requests_of_1_0_are_answered(
+    words: list[str], text: str, state: str, agent: str, tmp_path: Path
+) -> None:
+    message = {"role": "ROLE_USER", "messageId": f"m-{text}", "parts": [{"text": text}]}
+    body = {"jsonrpc": "2.0", "id": "1", "method": words[0], "params": {"message": message}}
+    file = tmp_path / "body"
+    file.write_text(json.dumps(body))
+    flags = ("--header", "A2A-Version: 1.0", "--expect-state", state, "--no-save", *words[1:])
+    assert main(["send", agent, "--raw", str(file), *flags]) == 0

@@ -76,12 +76,95 @@ def test_raw_body_comes_from_stdin(
 def test_answer_to_a_raw_request_of_another_version_is_printed(
     start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = {"task": {"id": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}
+    result = {"tasks": [{"id": "t", "status": {"state": "TASK_STATE_COMPLETED"}}]}
     server = start_agent(result=result)
     file = tmp_path / "body"
-    file.write_text('{"jsonrpc": "2.0", "id": "1", "method": "SendMessage", "params": {}}')
+    file.write_text('{"jsonrpc": "2.0", "id": "1", "method": "ListTasks", "params": {}}')
     assert main(["send", server.url, "--raw", str(file)]) == 0
     assert json.loads(capsys.readouterr().out) == result
+
+
+NEWER_STATUS: dict[str, Any] = {
+    "state": "TASK_STATE_INPUT_REQUIRED",
+    "timestamp": "2026-11-20T10:00:00Z",
+    "message": {"role": "ROLE_AGENT", "messageId": "m", "parts": [{"text": "Which account?"}]},
+}
+NEWER_TASK: dict[str, Any] = {"id": "t", "contextId": "c"}
+WORKING: dict[str, Any] = {"state": "TASK_STATE_WORKING"}
+
+
+def newer_reply(result: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).encode()
+
+
+def send_newer(url: str, method: str, folder: Path, *flags: str) -> int:
+    """Send a raw request of A2A 1.0 and return the exit status."""
+    file = folder / "body"
+    file.write_text(json.dumps({"jsonrpc": "2.0", "id": "1", "method": method, "params": {}}))
+    return main(["send", url, "--raw", str(file), "--no-save", *flags])
+
+
+@pytest.mark.req("COMP-1", "CLI-4")
+def test_raw_request_of_a2a_1_0_is_answered_with_its_task(
+    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent((newer_reply({"task": {**NEWER_TASK, "status": NEWER_STATUS}}),))
+    expecting = ("--expect-state", "input-required")
+    assert send_newer(server.url, "SendMessage", tmp_path, *expecting) == 0
+    out, err = capsys.readouterr()
+    assert "input-required" in out
+    assert "Which account?" in out
+    assert err == ""
+    assert send_newer(server.url, "SendMessage", tmp_path, "--expect-state", "failed") == 1
+    assert "found TASK_STATE_INPUT_REQUIRED" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [[], ["--stream"], ["--stream", "--json"]])
+@pytest.mark.req("COMP-1", "CLI-4")
+def test_raw_stream_of_a2a_1_0_ends_where_its_task_rests(
+    flags: list[str],
+    start_agent: "StartAgent",
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    update = {"taskId": "t", "contextId": "c"}
+    results = (
+        {"task": {**NEWER_TASK, "status": {"state": "TASK_STATE_SUBMITTED"}}},
+        {"statusUpdate": {**update, "status": WORKING}},
+        {"statusUpdate": {**update, "status": NEWER_STATUS}},
+    )
+    stream = b"".join(b"data: " + newer_reply(one) + b"\n\n" for one in results)
+    server = start_agent((stream, "200 OK", "text/event-stream"))
+    expecting = ("--expect-state", "input-required")
+    assert send_newer(server.url, "SendStreamingMessage", tmp_path, *flags, *expecting) == 0
+    out, err = capsys.readouterr()
+    assert "Which account?" in out
+    assert err == ""
+
+
+@pytest.mark.req("COMP-1", "CLI-5")
+def test_raw_stream_of_a2a_1_0_that_is_cut_is_told(
+    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = newer_reply({"statusUpdate": {"taskId": "t", "contextId": "c", "status": WORKING}})
+    server = start_agent((b"data: " + stream + b"\n\n", "200 OK", "text/event-stream"))
+    assert send_newer(server.url, "SendStreamingMessage", tmp_path, "--stream") == 4
+    assert "the stream ended without a final update" in capsys.readouterr().err
+
+
+@pytest.mark.req("CONN-5")
+def test_number_beyond_every_float_goes_out_as_it_is_or_not_at_all(
+    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = start_agent((REPLY,))
+    part = '{"kind": "data", "data": {"n": 1e999, "m": [1, "1e999"]}}'
+    assert main(["send", server.url, "hi", "--part", part]) == 0
+    assert b'{"n":1e999,"m":[1,"1e999"]}' in posted(server)[0]
+    file = tmp_path / "slots.json"
+    file.write_text('{"n": 1e999}')
+    assert main(["send", server.url, "hi", "--slots", str(file)]) == 2
+    assert "1e999 is larger than any number that can be read" in capsys.readouterr().err
+    assert len(posted(server)) == 1
 
 
 @pytest.mark.req("CONN-5")
@@ -98,21 +181,6 @@ def test_number_beyond_every_float_is_a_finding_and_json_stays_json(
     assert outcome["task"]["metadata"] == {"n": "1e999"}
     messages = [finding["message"] for finding in outcome["findings"]]
     assert "1e999 is larger than any number that can be read" in messages
-
-
-@pytest.mark.req("CONN-5")
-def test_number_beyond_every_float_goes_out_as_it_is_or_not_at_all(
-    start_agent: "StartAgent", tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server = start_agent((REPLY,))
-    part = '{"kind": "data", "data": {"n": 1e999, "m": [1, "1e999"]}}'
-    assert main(["send", server.url, "hi", "--part", part]) == 0
-    assert b'{"n":1e999,"m":[1,"1e999"]}' in posted(server)[0]
-    file = tmp_path / "slots.json"
-    file.write_text('{"n": 1e999}')
-    assert main(["send", server.url, "hi", "--slots", str(file)]) == 2
-    assert "1e999 is larger than any number that can be read" in capsys.readouterr().err
-    assert len(posted(server)) == 1
 
 
 @pytest.mark.req("COMP-1", "CLI-5")

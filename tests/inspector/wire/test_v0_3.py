@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.wire.card import check_card
-from inspector.wire.dialect import Ask, Callback
+from inspector.wire.dialect import Ask, Callback, Operation
 from inspector.wire.findings import Severity
 from inspector.wire.json_values import Json
 from inspector.wire.urls import below, last_segment
@@ -170,6 +170,25 @@ def test_number_of_a_notification_that_no_float_holds_is_found() -> None:
     [finding] = check_notification(read_notification(body.encode()))
     assert finding.severity is Severity.ERROR
     assert finding.message == "1e999 is larger than any number that can be read"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"task": {"id": "t", "status": {"state": "TASK_STATE_FAILED"}}},
+        {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_FAILED"}}},
+    ],
+)
+@pytest.mark.req("COMP-1")
+def test_only_the_answer_to_another_versions_method_is_unwrapped(result: Any) -> None:
+    raw = json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).encode()
+    found = read_reply(raw, None).result
+    assert found is not None
+    assert (found.task_id, found.state, found.is_final) == ("t", "failed", True)
+    assert found.spelling == "TASK_STATE_FAILED"
+    asked = read_reply(raw, Operation.SEND).result
+    assert asked is not None
+    assert asked.state is None
 
 
 @pytest.mark.parametrize(
