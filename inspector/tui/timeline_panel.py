@@ -127,7 +127,8 @@ class TimelinePanel(BlockList):
         if update.state is None:
             style = styles.BAD if update.kind == "error" else styles.PLAIN
             sign = styles.FAILED if update.kind == "error" else "·"
-            return Content.assemble((f"{sign} {update.kind}", style), ("  ", ""), _said(update))
+            what = f"{sign} {safe_line(update.kind)}"
+            return Content.assemble((what, style), ("  ", ""), _said(update))
         return state_text(update.state)
 
 

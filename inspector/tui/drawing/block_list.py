@@ -5,7 +5,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rich.segment import Segment
@@ -26,6 +26,8 @@ from inspector.views.persistent import Series
 
 # where a line must be broken, or wrapping would trim it
 _BREAKS = re.compile(r"[\n\t]|\s$")
+# What is drawn is clean already; this is for a place that forgot.
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 T = TypeVar("T")
 # Blocks drawn lately that are kept; a screen is a few dozen.
 MOST_KEPT = 1000
@@ -80,7 +82,9 @@ def passing(blocks: Sequence[Block], text: str) -> list[Block]:
 
 
 def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
-    """Return `line` as drawn lines of at most `width` cells."""
+    """Return `line` as drawn lines of at most `width` cells, with nothing a terminal obeys."""
+    if _OBEYED.search(line.text.plain):
+        line = replace(line, text=_inert(line.text))
     tail_width = line.tail.cell_length + 1 if line.tail else 0
     room = width - line.indent
     if not wraps or (line.tail and line.text.cell_length <= room - tail_width):
@@ -93,6 +97,10 @@ def lay_out(line: Line, width: int, wraps: bool) -> list[Content]:
     if line.tail:
         drawn.append(line.tail.pad_left(max(0, width - line.tail.cell_length)))
     return drawn
+
+
+def _inert(text: Content) -> Content:
+    return Content(_OBEYED.sub("\N{REPLACEMENT CHARACTER}", text.plain), list(text.spans))
 
 
 def _wrapped(line: Line, room: int) -> Sequence[Content]:

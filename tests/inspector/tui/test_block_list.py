@@ -51,6 +51,15 @@ def test_no_line_is_wider_than_the_list(text: str, width: int, hang: int) -> Non
             assert all(drawn.cell_length <= width for drawn in lay_out(line, width, wraps))
 
 
+@pytest.mark.req("TUI-5")
+@pytest.mark.parametrize("wraps", [True, False])
+def test_a_terminal_obeys_nothing_of_what_is_drawn(wraps: bool) -> None:
+    line = Line(Content.styled("a\x1b[2J\x9b5n\u202eb\ud800", "bold"))
+    (drawn,) = lay_out(line, 40, wraps)
+    assert drawn.plain.rstrip() == "a�[2J�5n�b�"
+    assert drawn.spans
+
+
 def test_long_line_goes_on_below_what_follows_its_label() -> None:
     line = Line(Content("likely: the server crashed"), 2, hang=8)
     drawn = [text.plain.rstrip() for text in lay_out(line, 21, True)]

@@ -144,11 +144,12 @@ async def test_card_that_leads_to_no_url_is_shown(
         status(None, 3),
         b"data: [1, 2, 3]\n\n",
         b'data: {"jsonrpc": "2.0", "id": 1, "result": {"kind": 5, "status": []}}\n\n',
+        b'data: {"jsonrpc": "2.0", "id": 1, "result": {"kind": "\\u001b[2J\\u009b5n"}}\n\n',
         b"data: nonsense\n\n",
         b"\xff\xfe\x00\n\n",
         b'data: {"jsonrpc":"2.0","id":1,"result":' + b"[" * 5000 + b"]" * 5000 + b"}\n\n",
     ],
-    ids=["state", "number", "null", "list", "types", "no json", "no utf-8", "deep"],
+    ids=["state", "number", "null", "list", "types", "kind", "no json", "no utf-8", "deep"],
 )
 async def test_reply_of_another_shape_is_told_and_the_bytes_are_there(
     start_agent: StartAgent, until: "Until", assert_clean: Clean, reply: bytes
