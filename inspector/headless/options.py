@@ -89,7 +89,11 @@ class MessageOptions:
     )
     context: str | None = flag(None, "ID", "continue this conversation")
     message_id: str | None = flag(None, "ID", "default: a new one")
-    task: str | None = flag(None, "ID", "the task that this message belongs to")
+    task: str | None = flag(None, "ID", "the task that this message belongs to", one_of="task")
+    new_task: bool = switch(
+        "begin a new task, even if a saved session has one that waits in the context",
+        one_of="task",
+    )
     metadata: tuple[str, ...] = flag((), "K=V", "JSON or text; repeats")
     part: tuple[str, ...] = flag(
         (),

@@ -7,6 +7,7 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import reduce
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
@@ -14,15 +15,20 @@ from typing import TypeVar
 from inspector.core.commands import Also, FollowMode, Json, SendTurn, SlotShape, Turn
 from inspector.core.credentials import fill_headers
 from inspector.core.requests import read_part, read_to_end, read_user_file
+from inspector.core.saved.recording import read_session
+from inspector.core.saved.session_store import find_conversation
 from inspector.core.saved.targets import decode_turn, read_targets, targets_file
 from inspector.errors import EXIT_OK, EXIT_UNEXPECTED, UsageError
+from inspector.folders import sessions_folder
 from inspector.headless.connection import connection_of
 from inspector.headless.following import follow, print_answer
 from inspector.headless.inspection import Inspection, inspect
 from inspector.headless.options import FollowOptions, MessageOptions, SendOptions
 from inspector.headless.terminal import print_json, print_notice
+from inspector.views import waiting
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import problem_of
+from inspector.views.reading import read_log
 from inspector.views.text import plain_line
 from inspector.wire.json_values import parse_json
 from inspector.wire.states import STATES, parse_state
@@ -42,6 +48,8 @@ async def _send(
     options: SendOptions, turn: Turn, secrets: tuple[str, ...], expected: str | None
 ) -> int:
     connection, context_id = connection_of(options.connection), options.message.context
+    if context_id is not None and turn.task_id is None and not options.message.new_task:
+        turn = replace(turn, task_id=_waiting_task(options.target, context_id))
     async with inspect(options.target, connection, context_id) as inspection:
         inspection.session.conceal(secrets)
         await inspection.connect()
@@ -54,6 +62,18 @@ async def _send(
     found = plain_line(state) if state else "no state"
     print_notice(f"expected the state {expected}, found {found}")
     return EXIT_UNEXPECTED
+
+
+def _waiting_task(target: str, context_id: str) -> str | None:
+    """The task to continue in the context, as the saved session that holds it says."""
+    path = find_conversation(sessions_folder(), target, context_id)
+    if path is None:
+        return None
+    reads = read_log(read_session(path).entries)
+    task_id = reduce(waiting.step, reads, waiting.EMPTY).continued_in(context_id)
+    if task_id is not None:
+        print_notice(f"continues the task {plain_line(task_id)}; --new-task begins another one")
+    return task_id
 
 
 def _expected_state(spelling: str | None) -> str | None:
@@ -172,7 +192,7 @@ def _read_raw(raw: str, message: MessageOptions, follow: FollowOptions) -> Turn:
     if message.text is not None or message.snippet is not None:
         raise UsageError("--raw is a whole body: it takes neither a TEXT nor --snippet")
     for name, value in asdict(replace(message, raw=None)).items():
-        if value not in (None, ()):
+        if value is not False and value not in (None, ()):
             flag = f"--{name.replace('_', '-')}"
             raise UsageError(f"--raw is a whole body: {flag} would be ignored", f"leave out {flag}")
     body = (

@@ -34,14 +34,19 @@ _TASK_ACTIONS = {
 }
 
 
-def send_command(target: str, turn: Turn) -> str:
-    """Return the `a2a-inspect send` that sends `turn`."""
+def send_command(target: str, turn: Turn, *, is_rasa: bool = False) -> str:
+    """Return the `a2a-inspect send` that sends `turn`.
+
+    To any agent but a Rasa one `send` continues the task that waits in a context, unless told not
+    to.
+    """
+    pipe, said = "", [turn.text]
     if turn.raw is not None:
-        return f"{_raw_pipe(turn.raw)} | {shlex.join(_words(target, turn, ['--raw', '-']))}"
-    if turn.text.startswith("-"):
+        pipe, said = f"{_raw_pipe(turn.raw)} | ", ["--raw", "-"]
+    elif turn.text.startswith("-"):
         # a dash begins a flag, or is stdin itself
-        return f"printf %s {shlex.quote(turn.text)} | {shlex.join(_words(target, turn, ['-']))}"
-    return shlex.join(_words(target, turn, [turn.text]))
+        pipe, said = f"printf %s {shlex.quote(turn.text)} | ", ["-"]
+    return pipe + shlex.join(_words(target, turn, said, is_rasa=is_rasa))
 
 
 def task_command(target: str, purpose: Purpose, task_id: str, context_id: str | None) -> str | None:
@@ -53,10 +58,12 @@ def task_command(target: str, purpose: Purpose, task_id: str, context_id: str | 
     return shlex.join(words + (["--context", context_id] if context_id else []))
 
 
-def _words(target: str, turn: Turn, said: list[str]) -> list[str]:
+def _words(target: str, turn: Turn, said: list[str], *, is_rasa: bool) -> list[str]:
     words = ["a2a-inspect", "send", target, *said]
     if turn.raw is None:
         words += _content(turn)
+        if turn.context_id and not turn.task_id and not is_rasa:
+            words.append("--new-task")
     for name, value in turn.headers:
         words += ["--header", f"{name}: {value}"]
     return words + list(_ways(turn))

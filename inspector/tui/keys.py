@@ -69,6 +69,8 @@ KEYS = (
         "Stream, await the answer, or neither"),
     Key("context", "composer.context", NEXT, "n", "ctrl+n", "context",
         "Keep the context, or start a new one"),
+    Key("task", "composer.task", NEXT, "F", "ctrl+d", "",
+        "Continue the task that waits for you, or begin a new one"),
     Key("raw", "composer.raw", NEXT, "b", "f6", "raw",
         "The turn as its JSON-RPC body, to edit as text"),
     Key("snippets", "composer.snippets", NEXT, "A", "f12", "",

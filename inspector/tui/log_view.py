@@ -26,6 +26,7 @@ from inspector.views.mock import MockView
 from inspector.views.persistent import Series
 from inspector.views.problems import problem_of, refusal_of
 from inspector.views.timeline import TaskRow, Update
+from inspector.views.waiting import Waiting
 from inspector.wire.findings import Finding, Severity
 from inspector.wire.json_values import Json
 
@@ -137,6 +138,10 @@ class LogView:
     @property
     def live(self) -> LiveView:
         return self.views.live
+
+    @property
+    def waiting(self) -> Waiting:
+        return self.views.waiting
 
     @property
     def last_task(self) -> TaskRow | None:

@@ -335,7 +335,9 @@ class Workspace(Screen[None]):
         from inspector.tui.copying import send_command
 
         turn = self.composer.turn_as_sent(is_masked=True)
-        return turn and send_command(mask_url(self.target), replace(turn, message_id=None))
+        is_rasa = self.view.waiting.is_rasa
+        new = turn and replace(turn, message_id=None)
+        return new and send_command(mask_url(self.target), new, is_rasa=is_rasa)
 
     def _task_command(self) -> str | None:
         from inspector.tui.copying import task_command

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from inspector.core.entries import Entry
-from inspector.views import card, chat, data, exchanges, live, mock, reading, timeline
+from inspector.views import card, chat, data, exchanges, live, mock, reading, timeline, waiting
 from inspector.views.card import CardFold
 from inspector.views.chat import Chat
 from inspector.views.data import DataView
@@ -14,6 +14,7 @@ from inspector.views.live import LiveView
 from inspector.views.mock import MockView
 from inspector.views.reading import Readings
 from inspector.views.timeline import Timeline
+from inspector.views.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Views:
     exchanges: Exchanges = exchanges.EMPTY
     mock: MockView = mock.EMPTY
     live: LiveView = live.EMPTY
+    waiting: Waiting = waiting.EMPTY
 
 
 EMPTY = Views()
@@ -47,6 +49,7 @@ def step(views: Views, entry: Entry) -> Views:
         exchanges=exchanges.step(views.exchanges, read),
         mock=mock.step(views.mock, entry),
         live=live.step(views.live, read),
+        waiting=waiting.step(views.waiting, read),
     )
 
 

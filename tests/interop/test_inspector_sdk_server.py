@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,12 @@ from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
 from starlette.applications import Starlette
+from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspector.cli import main
+from inspector.tui.app import InspectorApp
+from inspector.tui.workspace import Workspace
 
 
 class Echo(AgentExecutor):
@@ -122,6 +126,86 @@ def test_a_conversation_goes_on_in_its_task(agent: str, capsys: pytest.CaptureFi
     assert status == 0
     assert answered["taskId"] == asked["taskId"]
     assert answered["state"] == "completed"
+
+
+@pytest.mark.req("HERO-6")
+def test_answer_goes_to_the_task_that_waits(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, [asked] = run_json(capsys, "send", agent, "ask")
+    in_context = ("--context", asked["contextId"])
+    _, [again] = run_json(capsys, "send", agent, "ask", *in_context)
+    assert (again["taskId"], again["state"]) == (asked["taskId"], "input-required")
+    # a session that is not saved itself knows what the saved ones say
+    status = main(["send", agent, "this", *in_context, "--no-save", "--json"])
+    printed = capsys.readouterr()
+    answered = json.loads(printed.out)
+    assert (status, answered["taskId"], answered["state"]) == (0, asked["taskId"], "completed")
+    assert f"continues the task {asked['taskId']}; --new-task begins another one" in printed.err
+
+
+@pytest.mark.req("HERO-6")
+def test_new_task_is_begun_beside_the_one_that_waits(
+    agent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, [asked] = run_json(capsys, "send", agent, "ask")
+    in_context = ("--context", asked["contextId"])
+    _, [other] = run_json(capsys, "send", agent, "this", *in_context, "--new-task")
+    assert other["contextId"] == asked["contextId"]
+    assert other["taskId"] != asked["taskId"]
+    _, [got] = run_json(capsys, "tasks", "get", agent, asked["taskId"])
+    assert got["state"] == "input-required"
+
+
+@pytest.mark.req("HERO-6")
+def test_each_message_to_a_rasa_agent_is_a_new_task(
+    mock_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, [asked] = run_json(capsys, "send", mock_url, "send money")
+    assert asked["state"] == "input-required"
+    _, [answered] = run_json(capsys, "send", mock_url, "Joe", "--context", asked["contextId"])
+    assert answered["taskId"] != asked["taskId"]
+    assert answered["state"] == "completed"
+
+
+async def until(pilot: Pilot[int], is_so: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not is_so():
+            await pilot.pause(0.01)
+
+
+async def shows(pilot: Pilot[int], words: str) -> None:
+    """Wait until the line below the prompt says `words`."""
+    await until(pilot, lambda: words in options(pilot))
+
+
+def options(pilot: Pilot[int]) -> str:
+    return "".join(str(line.content) for line in pilot.app.screen.query("#options").results(Static))
+
+
+@pytest.mark.anyio
+@pytest.mark.req("HERO-6")
+async def test_composer_continues_the_task_that_waits_or_begins_another(agent: str) -> None:
+    async with InspectorApp(agent).run_test(size=(120, 36)) as pilot:
+        await shows(pilot, "new context")
+        screen = pilot.app.screen
+        assert isinstance(screen, Workspace)
+        await pilot.press(*"ask", "enter")
+        await shows(pilot, "continue ")
+        (asked,) = screen.view.tasks
+        assert asked.task_id is not None
+        assert f"continue {asked.task_id[:6]}" in options(pilot)
+        await pilot.press(*"ask", "ctrl+d")
+        await shows(pilot, "new task")
+        await pilot.press("enter")
+        states = ("input-required", "input-required")
+        await until(pilot, lambda: tuple(task.state for task in screen.view.tasks) == states)
+        other = screen.view.tasks[-1]
+        assert other.task_id not in (None, asked.task_id)
+        # the choice was for that turn alone
+        await shows(pilot, f"continue {(other.task_id or '')[:6]}")
+        await pilot.press(*"this", "enter")
+        await until(pilot, lambda: screen.view.tasks[-1].state == "completed")
+        assert screen.view.tasks[-1].task_id == other.task_id
+        assert "continue" not in options(pilot)
 
 
 def test_a_task_is_got_and_canceled(agent: str, capsys: pytest.CaptureFixture[str]) -> None:

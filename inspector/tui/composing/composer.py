@@ -281,7 +281,7 @@ class Composer(VerticalGroup):
         """Offer the buttons of the last message, and stay in the context spoken in last."""
         before, self._view = self._view, view
         if view.views is not before.views:
-            self.options = self.options.in_context(view.context_id)
+            self.options = self.options.in_context(view.context_id, view.waiting)
             self._show_waiting()
             if view.offers != before.offers:
                 self._update()
@@ -449,6 +449,9 @@ class Composer(VerticalGroup):
         given = None if turn.message_id == self._raw_message_id else turn.message_id
         kept = self.turn()
         await self.write(replace(turn, message_id=given, headers=kept.headers, also=kept.also))
+        # what the body leaves out is left out, too
+        is_new = turn.context_id is None
+        self.options = replace(self.options, is_new_context=is_new, continues=False)
         return True
 
     # What keys do
@@ -461,9 +464,12 @@ class Composer(VerticalGroup):
         self.field.focus()
 
     async def action_edit(self) -> None:
-        """Write the selected turn back, all it carried with it, as a new message of its context."""
+        """Write the selected turn back, all it carried with it, as a new message of its context.
+
+        Whether it continues a task is decided anew: the one that it was sent to may be over.
+        """
         if (turn := self.selected_turn()) is not None:
-            await self.write(replace(turn, message_id=None))
+            await self.write(replace(turn, message_id=None, task_id=None))
 
     def action_page(self, name: str) -> None:
         """Open the drawer's page `name`, or close the drawer there."""
@@ -480,6 +486,13 @@ class Composer(VerticalGroup):
 
     def action_context(self) -> None:
         self.options = self.options.toggled_context()
+
+    def action_task(self) -> None:
+        """Answer the task that waits in this context, or begin another one there."""
+        if self.options.waiting_task is None:
+            self._notice("no task of this context waits for an answer")
+        else:
+            self.options = self.options.continuing(not self.options.is_continuing)
 
     async def action_raw(self) -> None:
         """Show the turn as its JSON-RPC body, or take that body back into the fields."""
@@ -549,9 +562,12 @@ class Composer(VerticalGroup):
         turn = self.history.step(self._view.exchanges, event.by, written)
         if turn is None:
             return
-        await self.write(replace(turn, context_id=self.options.context_id, message_id=None))
+        await self.write(
+            replace(turn, context_id=self.options.context_id, message_id=None, task_id=None)
+        )
         if not self.history.is_recalling:
-            self.options = self._draft_options.in_context(self.options.context_id)
+            now = self.options
+            self.options = self._draft_options.in_context(now.context_id, now.waiting)
 
     @on(SlotsTable.ShapeToggled)
     def take_shape(self, event: SlotsTable.ShapeToggled) -> None:

@@ -16,6 +16,8 @@ from inspector.core.commands import Also, FollowMode, SlotShape, Turn
 from inspector.tui.ask_line import LineInput
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line, size
+from inspector.views import waiting
+from inspector.views.waiting import Waiting
 from inspector.wire.endpoints import DEFAULT
 from inspector.wire.json_values import Json, parse_json
 
@@ -24,13 +26,17 @@ from inspector.wire.json_values import Json, parse_json
 class TurnOptions:
     """`context_id` is the conversation on screen; `chosen_context` another one for this turn.
 
-    `message_id` is set where the agent shall see an id that it may have seen before.
+    `waiting` has the tasks that wait for an answer; `continues` is whether this turn is one, None
+    as it is usual for the agent. `task_id` is any task that the user named. `message_id` is set
+    where the agent shall see an id that it may have seen before.
     """
 
     follow: FollowMode = FollowMode.STREAM
     also: frozenset[Also] = frozenset()
     shapes: tuple[SlotShape, ...] = (SlotShape.METADATA,)
     context_id: str | None = None
+    waiting: Waiting = waiting.EMPTY
+    continues: bool | None = None
     chosen_context: str | None = None
     is_new_context: bool = False
     message_id: str | None = None
@@ -58,8 +64,26 @@ class TurnOptions:
     def toggled_context(self) -> "TurnOptions":
         return replace(self, is_new_context=not self.is_new_context, chosen_context=None)
 
-    def in_context(self, context_id: str | None) -> "TurnOptions":
-        return replace(self, context_id=context_id)
+    def in_context(self, context_id: str | None, waiting: Waiting) -> "TurnOptions":
+        return replace(self, context_id=context_id, waiting=waiting)
+
+    @property
+    def waiting_task(self) -> str | None:
+        """The task that waits for an answer in the context of the turn."""
+        if self.is_new_context:
+            return None
+        return self.waiting.task_in(self.chosen_context or self.context_id)
+
+    @property
+    def is_continuing(self) -> bool:
+        """Say whether the turn goes to the task that waits, where the user named no other."""
+        if self.task_id is not None or self.waiting_task is None:
+            return False
+        return not self.waiting.is_rasa if self.continues is None else self.continues
+
+    def continuing(self, continues: bool) -> "TurnOptions":
+        """Return these options for a turn that answers the task that waits, or begins another."""
+        return replace(self, continues=continues, task_id=None)
 
     def with_context(self, context_id: str | None) -> "TurnOptions":
         """Return these options for a turn in `context_id`; None stays in that on screen."""
@@ -69,7 +93,12 @@ class TurnOptions:
     def after_sending(self) -> "TurnOptions":
         """What was for one turn only is gone: context, ids; the ways of following stay."""
         return replace(
-            self, is_new_context=False, chosen_context=None, message_id=None, task_id=None
+            self,
+            is_new_context=False,
+            chosen_context=None,
+            message_id=None,
+            task_id=None,
+            continues=None,
         )
 
     def of(self, turn: Turn) -> "TurnOptions":
@@ -81,6 +110,7 @@ class TurnOptions:
             shapes=turn.slot_shapes,
             message_id=turn.message_id,
             task_id=turn.task_id,
+            continues=None,
             history_length=turn.history_length,
             accepted_output_modes=turn.accepted_output_modes,
         )
@@ -93,7 +123,7 @@ class TurnOptions:
             slot_shapes=self.shapes,
             context_id=None if self.is_new_context else kept,
             message_id=self.message_id,
-            task_id=self.task_id,
+            task_id=self.waiting_task if self.is_continuing else self.task_id,
             history_length=self.history_length,
             accepted_output_modes=self.accepted_output_modes,
             follow=self.follow,
@@ -112,13 +142,16 @@ FOLLOW_NAMES = {
 def options_line(options: TurnOptions, turn: Turn) -> Content:
     """Return what `turn` carries and how it goes out; what is not set is not said."""
     words = [*_carried(turn), (_context_words(options), _context_style(options), "context")]
+    if options.waiting_task is not None and options.task_id is None:
+        task = f"continue {_short(options.waiting_task)}" if options.is_continuing else "new task"
+        words.append((task, styles.ACCENT if options.continues is None else styles.WARN, "task"))
     ways = " + ".join([FOLLOW_NAMES[options.follow], *sorted(options.also)])
     words.append((ways, styles.ACCENT if options.also else styles.DIM, "follow"))
     if turn.history_length is not None or turn.accepted_output_modes:
         words.append(("configuration", styles.ACCENT, "options"))
     if turn.headers:
         words.append((f"headers {len(turn.headers)}", styles.ACCENT, "headers"))
-    if turn.task_id is not None:
+    if turn.task_id is not None and not options.is_continuing:
         words.append((f"task {_short(turn.task_id)}", styles.WARN, "options"))
     if turn.message_id is not None:
         words.append((f"same id {_short(turn.message_id)}", styles.WARN, "again"))
@@ -272,8 +305,8 @@ MESSAGE = Field(
 )
 TASK = Field(
     "task-id",
-    "task id",
-    "none",
+    "or id",
+    "of any task",
     lambda options: options.task_id or "",
     lambda options, typed: replace(options, task_id=typed.strip() or None),
 )
@@ -292,12 +325,13 @@ MODES = Field(
     lambda options: ", ".join(options.accepted_output_modes),
     _with_modes,
 )
-FIELDS = (CONTEXT, MESSAGE, TASK, HISTORY, MODES)
+FIELDS = (CONTEXT, TASK, MESSAGE, HISTORY, MODES)
 # What the user's choice changes, by the id of its widget.
 _CHOICES: Mapping[str, Callable[[TurnOptions, str], TurnOptions]] = {
     "which-context": lambda options, value: replace(
         options, is_new_context=value == "new", chosen_context=None
     ),
+    "which-task": lambda options, value: options.continuing(value == "continue"),
     "which-follow": lambda options, value: replace(options, follow=FollowMode(value)),
     "which-also": lambda options, value: options.toggled_also(Also(value)),
 }
@@ -319,8 +353,11 @@ class OptionsForm(VerticalGroup):
             yield Choices("context", context, id="which-context", is_exclusive=True)
             yield from _field(CONTEXT)
         with HorizontalGroup():
-            yield from _field(MESSAGE)
+            task = {"continue": "continue", "new": "new"}
+            yield Choices("task", task, id="which-task", is_exclusive=True)
             yield from _field(TASK)
+        with HorizontalGroup():
+            yield from _field(MESSAGE)
         follow = {mode.value: name for mode, name in FOLLOW_NAMES.items()}
         yield Choices("follow", follow, id="which-follow", is_exclusive=True)
         yield Choices("and also", _ALSO_NAMES, id="which-also")
@@ -334,6 +371,8 @@ class OptionsForm(VerticalGroup):
         is_new = options.is_new_context or (in_context and not options.chosen_context)
         chosen = "new" if is_new else "" if in_context else "keep"
         self.query_one("#which-context", Choices).show({chosen})
+        task = "continue" if options.is_continuing else "" if options.task_id else "new"
+        self.query_one("#which-task", Choices).show({task})
         self.query_one("#which-follow", Choices).show({options.follow.value})
         self.query_one("#which-also", Choices).show({way.value for way in options.also})
         for field in FIELDS:

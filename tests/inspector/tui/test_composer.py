@@ -22,6 +22,7 @@ from inspector.tui.composing.composer import Composer, History
 from inspector.tui.composing.pairs_table import PairLine
 from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
+from inspector.views import waiting
 from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ async def test_every_option_of_the_drawer_goes_out(server: "RawServer", until: "
 async def test_arrows_walk_the_drawer(server: "RawServer", until: "Until") -> None:
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await until.connected(pilot)
-        await pilot.press("ctrl+o", "down", "down", "right", "enter", "down", "enter")
+        await pilot.press("ctrl+o", "down", "down", "down", "right", "enter", "down", "enter")
         await until(pilot, lambda: "wait for answer + poll" in options(pilot))
         await pilot.press("up", "left", "enter")
         await until(pilot, lambda: "stream + poll" in options(pilot))
@@ -381,7 +382,9 @@ async def test_look_at_the_raw_body_changes_nothing(server: "RawServer", until: 
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await until.connected(pilot)
         await write(pilot, "hi")
-        given = composer(pilot).options.in_context("c").toggled_context().next_shape()
+        given = (
+            composer(pilot).options.in_context("c", waiting.EMPTY).toggled_context().next_shape()
+        )
         composer(pilot).options = given
         await pilot.press("f6")
         assert composer(pilot).is_raw

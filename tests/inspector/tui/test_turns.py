@@ -1,6 +1,7 @@
 """How the next turn is put together, foretold and written as a command line."""
 
 import shlex
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,8 @@ from inspector.tui.composing.options import TurnOptions, options_line
 from inspector.tui.composing.pairs_table import BadValue, ValueKind, parse_value
 from inspector.tui.copying import send_command, task_command
 from inspector.tui.keys import KEYS, bindings, shown
+from inspector.views.persistent import Index
+from inspector.views.waiting import NewestTask, Waiting
 from inspector.wire.dialect import File, Part
 from inspector.wire.json_values import Json
 
@@ -154,6 +157,49 @@ def test_options_line_says_everything() -> None:
     assert options_line(options, turn).plain == (
         "slots 2 → metadata  ·  keep ctx abcdef  ·  stream  ·  same id 123456"
     )
+
+
+def options_in(*, is_rasa: bool) -> TurnOptions:
+    """Return the options in a context whose task `5968d6…` waits."""
+    newest: Index[str, NewestTask] = Index()
+    newest = newest.set("c", NewestTask("5968d6aa", "input-required"))
+    return TurnOptions().in_context("c", Waiting(newest, is_rasa))
+
+
+@pytest.mark.req("HERO-6")
+@pytest.mark.parametrize(
+    ("is_rasa", "first", "other"),
+    [(False, "continue 5968d6", "new task"), (True, "new task", "continue 5968d6")],
+)
+def test_composer_says_whether_a_turn_continues(is_rasa: bool, first: str, other: str) -> None:
+    options = options_in(is_rasa=is_rasa)
+    task_ids = {"continue 5968d6": "5968d6aa", "new task": None}
+    for words in (first, other):
+        turn = options.turn("hi", {})
+        assert f"keep ctx c  ·  {words}  ·  stream" in options_line(options, turn).plain
+        assert turn.task_id == task_ids[words]
+        options = options.continuing(not options.is_continuing)
+    # the choice is for one turn
+    assert options.after_sending() == options_in(is_rasa=is_rasa).in_context("c", options.waiting)
+
+
+@pytest.mark.req("HERO-6")
+def test_only_the_context_of_the_task_continues_it() -> None:
+    options = options_in(is_rasa=False)
+    assert options.toggled_context().turn("hi", {}).task_id is None
+    assert options.with_context("another").turn("hi", {}).task_id is None
+    assert replace(options, task_id="t-9").turn("hi", {}).task_id == "t-9"
+    elsewhere = options.in_context("another", options.waiting).with_context("c")
+    assert elsewhere.turn("hi", {}).task_id == "5968d6aa"
+
+
+@pytest.mark.req("HERO-6")
+def test_command_line_keeps_a_new_task_new() -> None:
+    turn = Turn("hi", context_id="c")
+    assert "--new-task" in send_command("http://x", turn)
+    assert "--new-task" not in send_command("http://x", turn, is_rasa=True)
+    assert "--new-task" not in send_command("http://x", Turn("hi"))
+    assert "--new-task" not in send_command("http://x", Turn("hi", context_id="c", task_id="t"))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])), st.text(min_size=1))
