@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
@@ -11,10 +12,12 @@ from uuid import uuid4
 
 from inspector.core.bodies import BodyMemory
 from inspector.core.entries import Log
+from inspector.core.saved.quota import read_quota
 from inspector.core.saved.recording import read_session
 from inspector.core.saved.session_store import (
     Recording,
     find_conversation,
+    make_room,
     record,
     record_again,
     replayed,
@@ -22,7 +25,7 @@ from inspector.core.saved.session_store import (
 from inspector.core.session import Session
 from inspector.core.target import Target, authenticated, parse_target
 from inspector.errors import UsageError
-from inspector.folders import sessions_folder
+from inspector.folders import config_folder, sessions_folder
 from inspector.net.http import HttpTransport
 from inspector.settings import Connection
 from inspector.wire.tokens import MASK
@@ -45,7 +48,9 @@ class RecordedSession:
         return self.recording.log.now_ms
 
     async def aclose(self) -> None:
+        """End the session; older ones make room for what it took."""
         await self.session.aclose()
+        self.recording.make_room()
         self.recording.close()
 
 
@@ -60,7 +65,8 @@ def open_session(
     With a `context_id` it goes on with the saved session that holds this context, if there is
     one that no other process records.
 
-    `warn` is called with the reason if the session cannot be saved.
+    `warn` is called with the reason if the session cannot be saved, and with what was deleted to
+    make room for it.
 
     Raises:
         UsageError: as `parse_target` and `authenticated` do.
@@ -76,7 +82,10 @@ def open_session(
     now = datetime.now().astimezone()
     if connection.is_saved:
         folder, id = sessions_folder(), token_hex(4)
-        recording = record(folder, target, id=id, now=now, clock=perf_counter, warn=warn)
+        quota = read_quota(config_folder(), warn)
+        recording = record(
+            folder, target, id=id, now=now, clock=perf_counter, warn=warn, most_bytes=quota
+        )
     else:
         recording = Recording(Log(perf_counter, memory=BodyMemory(warn=warn)), now)
     return _recorded(found, connection, recording)
@@ -103,7 +112,12 @@ def reopen_session(
     now = datetime.now().astimezone()
     if connection.is_saved:
         recording = record_again(saved, now=now, clock=perf_counter, warn=warn)
+        if path.parent == (folder := sessions_folder()):
+            quota = read_quota(config_folder(), warn)
+            tidy = partial(make_room, folder, warn, most_bytes=quota, stays=path)
+            recording = replace(recording, make_room=tidy)
     else:
+        saved.memory.warn = warn
         recording = Recording(replayed(saved, now=now, clock=perf_counter), saved.header.started)
     return _recorded(found, connection, recording, saved.damage or REOPENED)
 

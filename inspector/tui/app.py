@@ -133,7 +133,7 @@ class InspectorApp(App[int]):
 
         def open_it() -> "RecordedSession":
             address, connection = self._resolve(target, False)
-            return open_session(address, connection, self.notice)
+            return open_session(address, connection, self._warn)
 
         self._show(open_it, target)
 
@@ -146,9 +146,13 @@ class InspectorApp(App[int]):
             is_recorded = target is None
             name = read_header(path).target if target is None else target
             address, connection = self._resolve(name, is_recorded)
-            return reopen_session(path, connection, self.notice, address)
+            return reopen_session(path, connection, self._warn, address)
 
         self._show(open_it, target or "")
+
+    def _warn(self, text: str) -> None:
+        """Say `text` once the screen of the session is there."""
+        self.call_later(self.notice, text)
 
     def _as_typed(self, target: str, _: bool) -> "tuple[str, Connection]":
         from inspector.settings import Connection

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.core.saved.quota import FILE, NOT_A_SIZE, SETTING, is_size
 from inspector.tui.drawing.themes import THEMES
 from inspector.tui.layout import Layout, parse_layout
 
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
     from inspector.wire.json_values import Json
 
 
-FILE = "config.toml"
 SYMBOLS = ("auto", "unicode", "ascii")
-_SETTINGS = ("theme", "symbols", "keys")
+_SETTINGS = ("theme", "symbols", SETTING, "keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,8 @@ def _problems(written: "Mapping[str, Json]") -> Iterator[tuple[str, str]]:
         value = written.get(name)
         if value is not None and _choice(value, known) is None:
             yield name, unknown(name, str(value), known)
+    if not is_size(written.get(SETTING, 0)):
+        yield SETTING, NOT_A_SIZE
     keys = written.get("keys", {})
     if not isinstance(keys, dict):
         yield "keys", "[keys] is a table of actions and their keys"

@@ -12,7 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.tui.config import FILE, SYMBOLS
+from inspector.core.saved.quota import DEFAULT_MB, FILE, SETTING
+from inspector.tui.config import SYMBOLS
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.safe_text import safe_line
 from inspector.tui.drawing.themes import THEMES
@@ -139,6 +140,7 @@ The file lies in the user's config folder: `$XDG_CONFIG_HOME/a2a-inspect/`, else
 ```toml
 theme = "clear"
 symbols = "ascii"
+sessions_mb = 500
 
 [keys]
 resend = "X"                # another letter; Ctrl-R stays
@@ -151,6 +153,10 @@ page with its line; the default stays.
 
 `symbols` is one of {", ".join(f"`{one}`" for one in SYMBOLS)}; `auto` draws ASCII where the
 locale or the terminal knows no other letters.
+
+`{SETTING}` is how many megabytes the saved sessions may take: {DEFAULT_MB} by default, 0 for any
+number. The commands of `a2a-inspect` follow it, too. See
+[Keep, reopen and share sessions](../how-to/keep-sessions.md#delete-old-sessions).
 
 ## Themes
 

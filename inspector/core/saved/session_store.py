@@ -25,6 +25,7 @@ from inspector.core.entries import (
     WithBody,
 )
 from inspector.core.redaction import Redactor
+from inspector.core.saved.quota import DEFAULT_MB, MEGABYTE
 from inspector.core.saved.recording import (
     BadRecording,
     SavedSession,
@@ -44,7 +45,8 @@ SUFFIX = ".jsonl"
 LAST = "last"
 LONGEST_NAME = 80
 MOST_SESSIONS = 500
-MOST_BYTES = 1024**3
+# What a line about deleted sessions names
+MOST_NAMED = 3
 MOST_CONTINUED_BYTES = 16 * 1024**2
 FLUSH_SECONDS = 0.1
 MOST_WAITING_BYTES = 1024**2
@@ -169,12 +171,16 @@ def _is_of_conversation(entry: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A log and its file, if it has one. `started` is the wall clock at the log's zero."""
+    """A log and its file, if it has one. `started` is the wall clock at the log's zero.
+
+    `make_room` deletes old sessions where what this one has taken is too much.
+    """
 
     log: Log
     started: datetime
     writer: SessionWriter | None = None
     path: Path | None = None
+    make_room: Callable[[], None] = lambda: None
 
     def close(self) -> None:
         if self.writer is not None:
@@ -189,13 +195,15 @@ def record(
     now: datetime,
     clock: Callable[[], float],
     warn: Callable[[str], None],
+    most_bytes: int | None = DEFAULT_MB * MEGABYTE,
 ) -> Recording:
-    """Begin a session on `target` that saves itself below `folder`; old ones make room for it.
+    """Begin a session on `target` that saves itself below `folder`.
 
-    Its file and folder are made when the conversation begins. `warn` is called at most once:
-    with the reason why the session is not saved after all.
+    Its file and folder are made when the conversation begins. Old sessions make room for it: all
+    together take `most_bytes`, None for any number. `warn` is called with what was deleted, and
+    once with the reason why the session is not saved after all.
     """
-    prune(folder, keep=MOST_SESSIONS - 1, most_bytes=MOST_BYTES)
+    make_room(folder, warn, MOST_SESSIONS - 1, most_bytes)
     header = SessionHeader(id, Redactor().url(target), now, _product())
     path = folder / file_name(header)
     writer = SessionWriter(
@@ -207,7 +215,8 @@ def record(
     )
     log = Log(clock, memory=BodyMemory(flush=writer.flush, warn=warn))
     log.subscribe(writer.take)
-    return Recording(log, now, writer, path)
+    tidy = partial(make_room, folder, warn, MOST_SESSIONS, most_bytes, path)
+    return Recording(log, now, writer, path, tidy)
 
 
 def record_again(
@@ -366,6 +375,33 @@ def is_open(path: Path) -> bool:
         os.close(file)
 
 
+def make_room(
+    folder: Path,
+    warn: Callable[[str], None],
+    most: int = MOST_SESSIONS,
+    most_bytes: int | None = None,
+    stays: Path | None = None,
+) -> None:
+    """Delete the oldest sessions beyond `most`, and beyond `most_bytes`; `warn` says which.
+
+    The newest stays, as those do that are open or have a name.
+    """
+    sizes: dict[Path, int] = {}
+    for path in _selected(folder, most, None, most_bytes):
+        if path != stays:
+            with suppress(FileNotFoundError):
+                sizes[path] = path.stat().st_size
+    deleted = delete_free(sizes)
+    if not deleted:
+        return
+    size_mb = sum(sizes[path] for path in deleted) / MEGABYTE
+    ids = ", ".join(id_of(path) for path in deleted[:MOST_NAMED])
+    shown = f"{ids}, …" if len(deleted) > MOST_NAMED else ids
+    count = f"{len(deleted)} old session" + ("" if len(deleted) == 1 else "s")
+    room = "" if most_bytes is None else f" and {most_bytes // MEGABYTE} MB"
+    warn(f"deleted {count} of {size_mb:.1f} MB ({shown}): at most {most} sessions{room} are kept")
+
+
 def prune(
     folder: Path,
     *,
@@ -413,12 +449,12 @@ def _selected(
 
 
 def _beyond(paths: Iterable[Path], most_bytes: int) -> Iterator[Path]:
-    """Those after which the newer ones already fill `most_bytes`."""
+    """Those that, with the newer ones, take more than `most_bytes`; never the newest."""
     total = 0
-    for path in paths:
+    for number, path in enumerate(paths):
         with suppress(FileNotFoundError):
             total += path.stat().st_size
-        if total > most_bytes:
+        if total > most_bytes and number:
             yield path
 
 

@@ -49,6 +49,23 @@ def test_command_saves_its_session(sessions: Path, bank: "RawServer", capsys: Ca
 
 
 @pytest.mark.req("SESS-1")
+def test_oldest_session_makes_room_for_the_newest(
+    sessions: Path, tmp_path: Path, bank: "RawServer", capsys: Capture
+) -> None:
+    settings = tmp_path / "config" / "a2a-inspect" / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("sessions_mb = 1")
+    printed(capsys, "send", bank.url, "one")
+    [old] = listed(capsys)
+    with Path(old["path"]).open("a") as file:
+        file.write(" " * 1_200_000 + "\n")
+    assert main(["send", bank.url, "two"]) == 0
+    said = capsys.readouterr().err
+    assert f"deleted 1 old session of 1.2 MB ({old['id']})" in said
+    assert [one["first"] for one in listed(capsys)] == ["two"]
+
+
+@pytest.mark.req("SESS-1")
 def test_commands_in_one_context_are_one_session(
     sessions: Path, bank: "RawServer", capsys: Capture
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.saved.quota import NOT_A_SIZE
 from inspector.tui.config import FILE, parse_config, read_config
 from inspector.tui.keys import KEYS, Key, Keymap, keymap_of
 
@@ -51,6 +52,7 @@ def test_two_actions_may_swap_their_keys() -> None:
     [
         ('theme = "cler"', "config.toml:1: unknown theme 'cler'; did you mean 'clear'?"),
         ("symbols = 3", "config.toml:1: unknown symbols '3'; one of auto, unicode, ascii"),
+        ("sessions_mb = 'x'", f"config.toml:1: {NOT_A_SIZE}"),
         ("\nkey = 1", "config.toml:2: unknown setting 'key'; did you mean 'keys'?"),
         ("keys = 1", "config.toml:1: [keys] is a table of actions and their keys"),
         ('[keys]\nwyre = "w"', "config.toml:2: unknown action 'wyre'; did you mean 'wire'?"),

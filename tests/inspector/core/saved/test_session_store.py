@@ -13,6 +13,7 @@ import pytest
 
 from inspector.core.bodies import Body, BodyMemory
 from inspector.core.entries import Channel, Entry, FrameReceived, Log, WithBody
+from inspector.core.saved.quota import DEFAULT_MB, MEGABYTE, NOT_A_SIZE, read_quota
 from inspector.core.saved.recording import SessionHeader, encode_header, read_session
 from inspector.core.saved.session_store import (
     Recording,
@@ -22,6 +23,7 @@ from inspector.core.saved.session_store import (
     find_session,
     id_of,
     is_open,
+    make_room,
     name_session,
     prune,
     read_name,
@@ -415,3 +417,63 @@ async def test_full_disk_leaves_no_empty_file(exchange: Exchange, tmp_path: Path
     writer.close()
     assert told == ["this session is not saved: No space left on device"]
     assert not path.exists()
+
+
+# The quota
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_oldest_make_room_and_a_line_says_which(
+    five: Path, begin: "Begin", exchange: Exchange, started: datetime
+) -> None:
+    said: list[str] = []
+    name_session(five / session_paths(five)[3].name, "kept")
+    size = session_paths(five)[0].stat().st_size
+    open_one = begin("id9", started - timedelta(days=1))
+    exchange(open_one.log)
+    make_room(five, said.append, most_bytes=2 * size)
+    assert ids(five) == ["id4", "id3", "id1", "id9"]
+    [line] = said
+    assert line.startswith("deleted 2 old sessions of 0.0 MB (id2, id0): ")
+    make_room(five, said.append, most_bytes=2 * size)
+    assert len(said) == 1
+    open_one.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_newest_session_stays_whatever_its_size(five: Path) -> None:
+    make_room(five, lambda _: None, most_bytes=1)
+    assert ids(five) == ["id4"]
+
+
+@pytest.mark.anyio
+@pytest.mark.req("SESS-1")
+async def test_session_that_begins_finds_room(five: Path, exchange: Exchange) -> None:
+    said: list[str] = []
+    record(five, "t", id="new", now=STARTED, clock=lambda: 0.0, warn=said.append, most_bytes=1)
+    assert ids(five) == ["id4"]
+    assert said[0].startswith("deleted 4 old sessions of 0.0 MB (id3, id2, id1, …): ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "problem"),
+    [
+        ("", DEFAULT_MB * MEGABYTE, ""),
+        ("sessions_mb = 20", 20 * MEGABYTE, ""),
+        ("sessions_mb = 0", None, ""),
+        ("sessions_mb = -1", DEFAULT_MB * MEGABYTE, NOT_A_SIZE),
+        ("sessions_mb = true", DEFAULT_MB * MEGABYTE, NOT_A_SIZE),
+        ("sessions_mb = '1'", DEFAULT_MB * MEGABYTE, NOT_A_SIZE),
+        ("sessions_mb =", DEFAULT_MB * MEGABYTE, "config.toml: "),
+    ],
+)
+def test_quota_is_read_from_the_users_settings(
+    tmp_path: Path, text: str, expected: int | None, problem: str
+) -> None:
+    said: list[str] = []
+    assert read_quota(tmp_path, pytest.fail) == DEFAULT_MB * MEGABYTE
+    (tmp_path / "config.toml").write_text(text)
+    assert read_quota(tmp_path, said.append) == expected
+    assert [problem in one for one in said] == ([True] if problem else [])
