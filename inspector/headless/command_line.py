@@ -60,6 +60,8 @@ COMMANDS = {
 EPILOG = """\
 Without a command, a2a-inspect [TARGET] opens the terminal app. A TARGET is an agent's base URL,
 its card's URL, a card file, the folder of a project or sub agent, or a saved target's name.
+The app has flags of its own (--session, --project, --watch, --admin-token-env) and those that say
+how to reach the agent: a2a-inspect TARGET --help shows them all.
 
 exit status:
   0    fine                         4    the server does not speak A2A

@@ -264,6 +264,11 @@ Options: TypeAlias = (
 )
 
 
+_APP_EXAMPLES = """\
+examples:
+  a2a-inspect http://localhost:5005 --project .
+  a2a-inspect --session last
+"""
 _OPTIONS: Mapping[str, type[Options]] = {
     "demo": DemoOptions,
     "card": CardOptions,
@@ -321,7 +326,12 @@ def read_options(words: Sequence[str]) -> tuple[str, Options]:
     if len(words) > 1 and not any(word.startswith("-") for word in words[:2]):
         hint = f"one of {', '.join(COMMANDS)}; a TARGET alone opens the app"
         raise UsageError(f"unknown command {words[0]!r}", hint)
-    parser = Parser(prog="a2a-inspect", description="Open the terminal app.")
+    parser = Parser(
+        prog="a2a-inspect",
+        description="Open the terminal app.",
+        epilog=_APP_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add_flags(parser, AppOptions)
     return "inspector.app", read_flags(AppOptions, parser.parse_args(words))
 

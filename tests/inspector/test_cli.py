@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,10 @@ import pytest
 
 from inspector.cli import main
 from inspector.headless.command_line import COMMANDS
-from inspector.headless.options import read_options
+from inspector.headless.options import AppOptions, read_options
 from inspector.settings import DEFAULT_TIMEOUT_SECONDS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 if TYPE_CHECKING:
     from conftest import Http, StartAgent, StartServer
@@ -94,6 +97,29 @@ def test_examples_of_the_help_are_accepted(
     for example in examples:
         module, _ = read_options(shlex.split(example))
         assert module in ("inspector.app", f"inspector.headless.{example.split()[0]}")
+
+
+def printed_help(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.req("CLI-3")
+def test_flags_of_the_app_are_in_help_and_reference(capsys: pytest.CaptureFixture[str]) -> None:
+    own = {f"--{one.name.replace('_', '-')}" for one in fields(AppOptions)} - {
+        "--target",
+        "--connection",
+    }
+    assert own <= set(re.findall(r"--[a-z-]+", printed_help(capsys)))
+    of_app = printed_help(capsys, "TARGET")
+    reference = (ROOT / "docs/reference/a2a-inspect.md").read_text(encoding="utf-8")
+    _, _, section = reference.partition("\n## a2a-inspect TARGET\n")
+    shown = section.partition("\n## ")[0]
+    assert own <= set(re.findall(r"--[a-z-]+", shown))
+    assert set(re.findall(r"--[a-z-]+", of_app)) == set(re.findall(r"--[a-z-]+", shown))
+    for example in re.findall(r"^  a2a-inspect (.+)", of_app, re.MULTILINE):
+        assert read_options(shlex.split(example))[0] == "inspector.app"
 
 
 def test_help_tells_the_default_timeout(capsys: pytest.CaptureFixture[str]) -> None:
