@@ -212,7 +212,11 @@ class InspectorApp(App[int]):
     def action_next_theme(self) -> None:
         """Take the next theme, and remember it."""
         names = list(THEMES)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self.action_take_theme(names[(names.index(self.theme) + 1) % len(names)])
+
+    def action_take_theme(self, name: str) -> None:
+        """Take the theme `name`, and remember it."""
+        self.theme = name
         self._remember(replace(self.look, theme=self.theme))
         self.notice(f"theme {self.theme}")
 

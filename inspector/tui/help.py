@@ -1,6 +1,8 @@
 """The table of keys as a help page, as the command palette and as a page of the reference."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -98,30 +100,69 @@ class HasKeymap(Protocol):
 
 
 class Actions(Provider):
-    """The table of keys, searchable; each line shows its key too."""
+    """The table of keys and the themes, searchable by synonyms too; each line shows its key."""
 
     async def discover(self) -> Hits:
-        for key in self._keys():
-            if key.name != "palette":
-                yield DiscoveryHit(_palette_title(key), self._runner(key))
+        for entry in self._entries():
+            yield DiscoveryHit(entry.title, self._runner(entry))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for key in self._keys():
-            score = matcher.match(_palette_title(key))
-            if score > 0 and key.name != "palette":
-                yield Hit(score, matcher.highlight(_palette_title(key)), self._runner(key))
+        for entry in self._entries():
+            score = entry.score(query) or matcher.match(entry.title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(entry.title), self._runner(entry))
 
-    def _keys(self) -> Sequence[Key]:
-        return self.screen.keymap.keys if isinstance(self.screen, HasKeymap) else KEYS
+    def _entries(self) -> Iterator["PaletteEntry"]:
+        keys = self.screen.keymap.keys if isinstance(self.screen, HasKeymap) else KEYS
+        for key in keys:
+            if key.name != "palette":
+                pressed = shown(key.letters or key.controls) if key.letters or key.controls else ""
+                title = f"{key.word}: {key.help}  {pressed}".rstrip()
+                names = f"{key.word} {key.name} {key.also}"
+                yield PaletteEntry(title, names, key.help, action_of(key.name))
+        for name in THEMES:
+            note = _THEME_NOTES[name]
+            names = f"theme {name} {name.replace('-', ' ')}"
+            yield PaletteEntry(
+                f"theme {name}: For {note}", names, note, f"app.take_theme('{name}')"
+            )
 
-    def _runner(self, key: Key) -> Callable[[], object]:
-        return partial(self.screen.run_action, action_of(key.name))
+    def _runner(self, entry: "PaletteEntry") -> Callable[[], object]:
+        return partial(self.screen.run_action, entry.action)
 
 
-def _palette_title(key: Key) -> str:
-    name = shown(key.letters) if key.letters else ""
-    return f"{key.help}  {name}".rstrip()
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    """`names` are the words that mean it, `help` those that describe it."""
+
+    title: str
+    names: str
+    help: str
+    action: str
+
+    def score(self, query: str) -> float:
+        """Return how well it is meant by the words of `query`; 0 where one of them is unknown.
+
+        A name counts more than the beginning of one, that more than a word of the description,
+        and each of them more than any letters that Textual finds scattered over the title.
+        """
+        names, described = self.names.lower().split(), re.findall(r"[\w$-]+", self.help.lower())
+        scores = [_word_score(word, names, described) for word in query.lower().split()]
+        return _WHOLE_WORDS + sum(scores) / len(scores) if scores and all(scores) else 0
+
+
+# above every score that Textual gives to a title
+_WHOLE_WORDS = 1000.0
+
+
+def _word_score(word: str, names: Sequence[str], described: Sequence[str]) -> float:
+    if word in names:
+        # the first names are those that the footer and the user's file have for it
+        return 100 - names.index(word)
+    if any(name.startswith(word) for name in names):
+        return 40
+    return 20 if any(one.startswith(word) for one in described) else 0
 
 
 _HEAD = f"""# Keys, config and themes of the terminal app
