@@ -300,7 +300,8 @@ def _word_lines(ink: Ink, said: ChatMessage, when: str) -> Iterator[str]:
     if said.speaker != "you":
         yield ink(when, DIM)
         yield from said_lines(ink, said)
-        yield from (f"  {ink(line, RED)}" for line in plain(said.problem).splitlines())
+        problem = said.problem.text if said.problem is not None else ""
+        yield from (f"  {ink(line, RED)}" for line in plain(problem).splitlines())
         return
     yield f"{ink(when, DIM)} {ink('you', CYAN)}"
     yield from (f"  {line}" for line in plain(said.text).splitlines())

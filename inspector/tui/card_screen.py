@@ -175,8 +175,9 @@ class CardScreen(Screen["str | None"]):
             parts.append(
                 (f"{place} of {len(self._found)} lines with “{safe_line(needle)}”   ", style)
             )
-        if trouble := self._view.card_trouble:
-            parts.append((safe_line(trouble.problem.partition("\n")[0]), styles.BAD))
+        trouble = self._view.card_trouble
+        if trouble is not None and trouble.problem is not None:
+            parts.append((safe_line(trouble.problem.what), styles.BAD))
         note = self.query_one("#note", Static)
         note.update(Content.assemble(*parts))
         note.set_class(bool(parts), "-shown")

@@ -20,6 +20,7 @@ from inspector.tui.timeline_panel import SHORT_ID
 from inspector.views.card import CardView
 from inspector.views.chat import ChatMessage, Offer
 from inspector.views.exchanges import Exchange
+from inspector.views.problems import WayOn
 from inspector.wire.json_values import Json
 
 MOST_SKILLS = 12
@@ -158,17 +159,26 @@ def offer_line(offer: Offer) -> Content:
     return text.stylize(Style.from_meta({"offer": offer.payload}))
 
 
+_WAYS_ON = {
+    WayOn.CREDENTIALS: ("^K", "credentials"),
+    WayOn.FOLLOW: ("Esc R", "follow"),
+    WayOn.TASK: ("Esc T", "task"),
+}
+
+
 def _problem_lines(said: ChatMessage, *, is_unreached: bool) -> list[Line]:
-    """Return what went wrong and the keys that help, those that act in the composer too."""
-    if not said.problem:
+    """Return what went wrong, why, and the keys that help, as pressed in the composer."""
+    problem = said.problem
+    if problem is None:
         return []
-    first, *details = safe(said.problem).split("\n")
-    lines = [Line(Content.styled(f"✗ {first}", styles.BAD), 2)]
-    for detail in details:
-        label, colon, text = detail.partition(": ")
-        lines.append(Line(Content.assemble((label + colon, styles.DIM), text), 4, hang=2))
-    hints = [("F2", "wire"), ("^R", "send again")]
+    lines = [Line(Content.styled(f"✗ {safe_line(problem.what)}", styles.BAD), 2)]
+    if problem.cause:
+        lines.append(Line(Content.styled(safe_line(problem.cause), styles.DIM), 4))
+    more = [_WAYS_ON[way] for way in problem.ways_on]
     if is_unreached:
-        hints.append(("^L", "another agent"))
-    words = [((key, styles.KEY), (f" {word}   ", styles.DIM)) for key, word in hints]
-    return [*lines, Line(Content.assemble(*chain.from_iterable(words)).rstrip(), 4)]
+        more.append(("^L", "another agent"))
+    for hints in ([("F2", "wire"), ("^R", "resend")], more):
+        words = [((key, styles.KEY), (f" {word}   ", styles.DIM)) for key, word in hints]
+        if words:
+            lines.append(Line(Content.assemble(*chain.from_iterable(words)).rstrip(), 4))
+    return lines

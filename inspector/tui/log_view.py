@@ -178,9 +178,8 @@ class LogView:
         problem = problem_of(last)
         if problem is None:
             return None
-        lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
         at_ms = last.request.at_ms + (last.total_ms or 0)
-        return ChatMessage(last.request.seq, at_ms, last.id, "agent", "", problem="\n".join(lines))
+        return ChatMessage(last.request.seq, at_ms, last.id, "agent", "", problem=problem)
 
     # What is selected
 

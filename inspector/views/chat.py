@@ -10,7 +10,7 @@ from inspector.core.decoding import Source
 from inspector.views.excerpts import MOST_SAID
 from inspector.views.exchanges import Exchange, begin, extend
 from inspector.views.persistent import Index, Series
-from inspector.views.problems import problem_of
+from inspector.views.problems import Problem, problem_of
 from inspector.views.reads import STARTS_TASK, Asked, Began, Call, Ended, Pushed, Read, Received
 from inspector.views.text import short_digest
 from inspector.wire.dialect import Result, ResultKind, texts
@@ -36,10 +36,10 @@ class Offer:
 class ChatMessage:
     """One message of the conversation. `seq` names the entry it came from.
 
-    `speaker` is "you" or "agent"; `problem` is set where the exchange failed: what happened, the
-    likely cause and what to try. `context_id` is None as long as the agent has named none;
-    `is_apart` says that the message before it belongs to another context. Of a long text only the
-    start is in `text`: `more_characters` follow, which the `sources` hold.
+    `speaker` is "you" or "agent"; `problem` is set where the exchange failed. `context_id` is None
+    as long as the agent has named none; `is_apart` says that the message before it belongs to
+    another context. Of a long text only the start is in `text`: `more_characters` follow, which the
+    `sources` hold.
     """
 
     seq: int
@@ -51,7 +51,7 @@ class ChatMessage:
     slots: Mapping[str, Json] = field(default_factory=dict[str, Json])
     slot_shapes: tuple[str, ...] = ()
     offers: tuple[Offer, ...] = ()
-    problem: str = ""
+    problem: Problem | None = None
     context_id: str | None = None
     is_apart: bool = False
     more_characters: int = 0
@@ -319,14 +319,13 @@ def _close(view: Chat, exchange: Exchange, ended: Ended) -> Chat:
     problem = problem_of(exchange)
     if problem is None:
         return view
-    lines = [problem.what, *(f"{name}: {text}" for name, text in problem.details)]
     said = ChatMessage(
         seq=ended.entry.seq,
         at_ms=ended.entry.at_ms,
         exchange=exchange.id,
         speaker="agent",
         text="",
-        problem="\n".join(lines),
+        problem=problem,
         context_id=context_id,
     )
     return _say(view, said)

@@ -42,6 +42,14 @@ class ProblemKind(StrEnum):
     STOPPED = "stopped"
 
 
+class WayOn(StrEnum):
+    """What the app offers to do about a problem, beside sending again."""
+
+    CREDENTIALS = "credentials"
+    FOLLOW = "follow"
+    TASK = "task"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """`what` happened, what was `outstanding`, the last thing seen, the likely cause, a way on."""
@@ -52,6 +60,12 @@ class Problem:
     last_seen: str
     cause: str
     hint: str
+    ways_on: tuple[WayOn, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, a line each, as the command line and exports show it."""
+        return "\n".join((self.what, *(f"{name}: {text}" for name, text in self.details)))
 
     @property
     def details(self) -> tuple[tuple[str, str], ...]:
@@ -201,7 +215,16 @@ def _problem(
         last_seen=_last_seen(exchange),
         cause=remedy.cause,
         hint=remedy.hint,
+        ways_on=_ways_on(exchange),
     )
+
+
+def _ways_on(exchange: Exchange) -> tuple[WayOn, ...]:
+    if refusal_of(exchange) is not None:
+        return (WayOn.CREDENTIALS,)
+    if exchange.purpose in ASIDE or exchange.task_id is None:
+        return ()
+    return (WayOn.FOLLOW, WayOn.TASK) if exchange.is_stream else (WayOn.TASK,)
 
 
 def _status(exchange: Exchange) -> int | None:

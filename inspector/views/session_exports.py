@@ -120,7 +120,7 @@ def _message(said: ChatMessage, agent: str, started: datetime) -> Iterator[str]:
     if said.slots:
         yield f"Slots as {', '.join(said.slot_shapes)}: {_pairs(said.slots)}"
     if said.problem:
-        yield "\n".join(f"    {line}" for line in plain(said.problem).splitlines())
+        yield "\n".join(f"    {line}" for line in plain(said.problem.text).splitlines())
 
 
 def _data(turn: TurnData) -> Iterator[str]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ScreenText: TypeAlias = Callable[[Pilot[int]], str]
 
+# who, what, why, and the keys that help
+MOST_ERROR_LINES = 5
 FIRST_FRAME = """
 import sys
 from inspector.tui.app import InspectorApp
@@ -99,6 +101,10 @@ async def test_agent_that_is_not_there_is_told_in_the_header(until: "Until") -> 
         await until(pilot, lambda: app.screen.query("Header"))
         header = app.screen.query_one("Header")
         await until(pilot, lambda: "not connected" in str(header.render()))
+        shown = app.screen.query_one(ConversationPanel).blocks[-1].plain.strip().splitlines()
+        assert len(shown) == MOST_ERROR_LINES
+        assert "a2a-inspect" not in "".join(shown)
+        assert shown[-2:] == ["F2 wire   ^R resend", "^L another agent"]
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, StartScreen))
         await pilot.press("u", "escape", "escape")

@@ -58,7 +58,7 @@ def header(pilot: Pilot[int]) -> Words:
 
 def trouble(pilot: Pilot[int]) -> str:
     found = workspace_of(pilot).view.card_trouble
-    return found.problem if found and found.problem else ""
+    return found.problem.text if found and found.problem else ""
 
 
 def is_connected(pilot: Pilot[int]) -> bool:
@@ -139,7 +139,7 @@ async def test_a_token_expires_and_one_key_renews_it(protected_bank: str, until:
 
 
 def refused(pilot: Pilot[int]) -> bool:
-    problems = (one.problem or "" for one in workspace_of(pilot).view.chat)
+    problems = (one.problem.text if one.problem else "" for one in workspace_of(pilot).view.chat)
     return any("the token had expired" in problem for problem in problems)
 
 

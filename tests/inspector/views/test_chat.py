@@ -12,6 +12,7 @@ from inspector.net.events import FailureKind
 from inspector.views import timeline
 from inspector.views.chat import Offer, divide, read_offers
 from inspector.views.outcomes import turns_of
+from inspector.views.problems import WayOn
 from inspector.views.reading import read_log
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ def test_a_bare_message_is_an_answer(script: "Script") -> None:
 def test_a_failure_is_told_where_it_happened(script: "Script") -> None:
     script.send("x", stream=True).respond(media_type="text/event-stream")
     script.event(script.update("working")).fail(FailureKind.TIMEOUT, "no end within 1 s")
-    problem = script.views.chat.said[-1].problem.split("\n")
+    failed = script.views.chat.said[-1].problem
+    assert failed is not None
+    assert failed.ways_on == (WayOn.FOLLOW, WayOn.TASK)
+    problem = failed.text.split("\n")
     assert problem[0] == "POST http://a/: no end within 1 s"
     assert problem[1] == "outstanding: the answer to message/stream of task t, for 30 ms"
     assert problem[2] == "last seen: state working at 20 ms"
