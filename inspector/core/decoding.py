@@ -26,7 +26,12 @@ class ReplyReader:
     operation: Operation | None = None
 
     def decode(self, frame: FrameReceived) -> Reply:
-        """The reply in `frame`; it is silent for an event without data, such as a keep-alive."""
+        """The reply in `frame`; it is silent for an event without data, such as a keep-alive.
+
+        So it is for a part of a reply, of which nobody can say what the whole would have been.
+        """
+        if frame.is_unfinished:
+            return Reply(None, is_silent=True)
         is_event, raw = frame.channel is Channel.SSE, frame.raw
         if is_cut(frame):
             return Reply(None, problem=problem_of_cut(frame))

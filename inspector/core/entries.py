@@ -111,13 +111,17 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class FrameReceived:
-    """`raw` is a whole body, or one SSE event (or comment) with its line ends."""
+    """`raw` is a whole body, or one SSE event (or comment) with its line ends.
+
+    `is_unfinished`: it is a part, as reading stopped while the agent was still sending.
+    """
 
     seq: int
     at_ms: float
     exchange: int
     channel: Channel
     content: bytes | Body = field(metadata={"saved_as": "raw"})
+    is_unfinished: bool = False
 
     @property
     def raw(self) -> bytes:

@@ -39,6 +39,8 @@ from inspector.wire.urls import is_same_origin
 
 MAXREDIRECTS = 3
 MIB = 1024 * 1024
+# breaks of an exchange that are not the agent's doing
+_OURS = frozenset({FailureKind.TIMEOUT, FailureKind.STOPPED})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -99,13 +101,16 @@ class Recorder:
             case Broken(kind, message):
                 self.fail(kind, message)
 
-    def fail(self, kind: FailureKind, message: str) -> None:
-        """Log what has come and that the exchange broke off, unless it is done."""
+    def fail(self, kind: FailureKind, message: str, *, is_unfinished: bool = False) -> None:
+        """Log what has come and that the exchange broke off, unless it is done.
+
+        `is_unfinished`: more would have come, had it been read.
+        """
         if self.is_done:
             return
         if not self._has_request:
             self._append_request(self.outgoing.headers)
-        self._flush()
+        self._flush(is_unfinished=is_unfinished or kind in _OURS)
         text = self.redactor.text(message)
         self._append(lambda seq, at_ms: Failed(seq, at_ms, self.exchange, kind, text))
         self.failure = kind
@@ -176,9 +181,9 @@ class Recorder:
             self._stop_reading(f"a stream larger than {_mib(self.limits.stream_bytes)}")
 
     def _stop_reading(self, what: str) -> None:
-        self.fail(FailureKind.PROTOCOL, f"{what}; the rest is not read")
+        self.fail(FailureKind.PROTOCOL, f"{what}; the rest is not read", is_unfinished=True)
 
-    def _flush(self) -> None:
+    def _flush(self, *, is_unfinished: bool = False) -> None:
         """Log what no frame holds yet: a body, or a stream's event without its end."""
         if self._reader is not None:
             rest, channel = self._reader.pending, Channel.SSE
@@ -186,12 +191,14 @@ class Recorder:
             is_poll = self.purpose is Purpose.POLL
             rest, channel = self.body, Channel.POLL if is_poll else Channel.RESPONSE
         if rest.strip(b"\r\n"):
-            self._append_frame(channel, rest)
+            self._append_frame(channel, rest, is_unfinished=is_unfinished)
 
-    def _append_frame(self, channel: Channel, raw: bytes) -> None:
+    def _append_frame(self, channel: Channel, raw: bytes, *, is_unfinished: bool = False) -> None:
         body = self.log.memory.hold(self.redactor.raw(raw))
         entry = self.log.append(
-            lambda seq, at_ms: FrameReceived(seq, at_ms, self.exchange, channel, body)
+            lambda seq, at_ms: FrameReceived(
+                seq, at_ms, self.exchange, channel, body, is_unfinished
+            )
         )
         self.watch(replace(entry, content=raw))
 

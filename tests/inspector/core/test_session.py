@@ -19,6 +19,7 @@ from inspector.core.commands import (
     SendTurn,
     Turn,
 )
+from inspector.core.decoding import ReplyReader
 from inspector.core.entries import (
     Channel,
     Entry,
@@ -47,6 +48,8 @@ from inspector.net.events import (
     Started,
 )
 from inspector.settings import Connection
+from inspector.wire.dialect import Request
+from inspector.wire.endpoints import DEFAULT
 
 CARD = json.dumps({"name": "A", "url": "http://agent.test/rpc"}).encode()
 TENANT = "tenant-42"
@@ -304,6 +307,19 @@ async def test_replies_are_bounded(limits: Limits, media_type: str, what: str) -
     assert failed.kind is FailureKind.PROTOCOL
     assert failed.message.startswith(f"{what} larger than")
     assert kinds(session).count("Failed") == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.req("CONN-5", "TIME-3")
+@pytest.mark.parametrize("media_type", [EVENT_STREAM, "application/json"])
+@pytest.mark.parametrize("is_ours", [True, False])
+async def test_an_agent_is_not_blamed_for_what_was_not_read(media_type: str, is_ours: bool) -> None:
+    limits = Limits(body_bytes=9, event_bytes=9) if is_ours else None
+    session, _ = make_session(reply(b"data: [123", media_type=media_type), limits=limits)
+    await session.run(FetchCard())
+    (frame,) = (one for one in session.log.entries if isinstance(one, FrameReceived))
+    found = DEFAULT.check(ReplyReader().decode(frame), Request())
+    assert bool(found) is not is_ours
 
 
 @pytest.mark.anyio
