@@ -60,8 +60,9 @@ class Body:
 
     def read(self) -> bytes:
         """All of it, or what is left: a file that was deleted cuts it, too."""
-        if self.held_bytes == self.size_bytes or self._place is None:
-            return self._content
+        content = self._content  # another thread may let it go meanwhile
+        if len(content) == self.size_bytes or self._place is None:
+            return content
         again = self._place.read(self._place.offset, self._place.length)
         if again is None:
             self._place = None

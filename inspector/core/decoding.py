@@ -1,6 +1,15 @@
 """The one decoder of what passed the wire: it reads each exchange in the dialect it was made in."""
 
+import asyncio
+import gc
+import itertools
+from collections import deque
+from collections.abc import Callable, Generator, Hashable
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
 
 from inspector.core.entries import (
     Channel,
@@ -13,9 +22,56 @@ from inspector.core.entries import (
     is_cut,
     size_of,
 )
-from inspector.wire.dialect import Dialect, Notification, Operation, Reply, Request, Result
+from inspector.wire.dialect import (
+    ArtifactChunk,
+    Dialect,
+    Notification,
+    Operation,
+    Reply,
+    Request,
+    Result,
+)
 from inspector.wire.endpoints import DEFAULT, dialect_of
-from inspector.wire.json_values import Json
+from inspector.wire.json_values import Json, Parsed, parse_json
+
+T = TypeVar("T")
+# Replies from this size on are remembered for a while, the last few of them.
+LARGE_BYTES = 4096
+MOST_REMEMBERED = 2
+# From this size on reading takes longer than a key may wait, so it is left to a thread.
+HUGE_BYTES = 128 * 1024
+# So many entries are read before whatever else there is to do.
+MOST_AT_ONCE = 100
+
+
+class ReadLately(Generic[T]):
+    """What was read of large bodies lately, each once, by whichever thread asks for it first."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[Hashable, Future[T]] = {}
+
+    def get(self, key: tuple[Hashable, bytes], read: Callable[[], T]) -> T:
+        """What `read` gives for the body that ends `key`."""
+        if len(key[1]) < LARGE_BYTES:
+            return read()
+        with self._lock:
+            known = self._known.pop(key, None)
+            self._known[key] = future = known or Future()
+            if len(self._known) > MOST_REMEMBERED:
+                del self._known[next(iter(self._known))]
+        if known is None:
+            try:
+                future.set_result(read())
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        return future.result()
+
+
+_REPLIES: ReadLately[Reply] = ReadLately()
+_NOTIFICATIONS: ReadLately[Notification] = ReadLately()
+_BODIES: ReadLately[Parsed] = ReadLately()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +91,15 @@ class ReplyReader:
         is_event, raw = frame.channel is Channel.SSE, frame.raw
         if is_cut(frame):
             return Reply(None, problem=problem_of_cut(frame))
-        return self.dialect.read(raw, self.operation, is_event=is_event)
+        return _REPLIES.get(
+            ((self.dialect, self.operation, is_event), raw),
+            lambda: self.dialect.read(raw, self.operation, is_event=is_event),
+        )
+
+
+def read_json(raw: bytes) -> Parsed:
+    """The JSON in a body outside the agent's protocol, such as its card."""
+    return _BODIES.get(("body", raw), lambda: parse_json(raw))
 
 
 # of an exchange whose request is not in the log
@@ -54,10 +118,10 @@ def reader_of(request: RequestSent) -> ReplyReader:
 
 def read_push(push: PushReceived) -> Notification:
     """The notification in `push`."""
-    body = push.body
+    dialect, body = dialect_of(push.endpoint), push.body
     if is_cut(push):
         return Notification(None, problem=problem_of_cut(push))
-    return dialect_of(push.endpoint).read_notification(body)
+    return _NOTIFICATIONS.get((dialect, body), lambda: dialect.read_notification(body))
 
 
 def problem_of_cut(entry: WithBody) -> str:
@@ -107,6 +171,19 @@ class Source:
         return self.reader.decode(self.entry).payload
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkSource:
+    """The artifact at `place` among those of one entry's result."""
+
+    source: Source
+    place: int
+
+    def read(self) -> ArtifactChunk | None:
+        """The artifact, read from its bytes again; None where there is none."""
+        result = self.source.result
+        return None if result is None else result.artifacts[self.place]
+
+
 class Decoder:
     """Finds the readers of replies from the requests that it has taken."""
 
@@ -125,3 +202,83 @@ class Decoder:
                 return Source(entry)
             case _:
                 return None
+
+
+def is_huge(entry: Entry) -> bool:
+    """Say whether to read `entry` takes longer than a key may wait."""
+    return isinstance(entry, WithBody) and size_of(entry) >= HUGE_BYTES
+
+
+class Collector:
+    """Python's collector of cycles, which keeps all threads waiting while it walks all objects."""
+
+    def __init__(self) -> None:
+        self._pauses = 0
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Collect nothing meanwhile, nor walk what is there at the end ever again.
+
+        What is read of an entry has no cycles: it goes when nobody holds it any more.
+        """
+        self._pauses += 1
+        gc.disable()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                gc.freeze()
+                gc.enable()
+
+
+_COLLECTOR = Collector()
+
+
+class InOrder(Generic[T]):
+    """Reads entries and takes what was read, one at a time and in their order.
+
+    That happens at once, but a huge entry is read in a thread, and those after it wait for it.
+    """
+
+    def __init__(self, read: Callable[[Entry], T], take: Callable[[T], None]) -> None:
+        self._read = read
+        self._take = take
+        self._waiting: deque[Entry] = deque()
+        self._reading: asyncio.Task[None] | None = None
+
+    def put(self, entry: Entry) -> None:
+        if self._reading is None and not is_huge(entry):
+            self._take(self._read(entry))
+            return
+        self._waiting.append(entry)
+        if self._reading is None:
+            self._reading = asyncio.get_running_loop().create_task(self._catch_up())
+
+    async def settle(self) -> None:
+        """Wait until everything put in is taken."""
+        while self._reading is not None:
+            await asyncio.shield(self._reading)
+
+    def close(self) -> None:
+        """Take nothing of what still waits."""
+        self._waiting.clear()
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _catch_up(self) -> None:
+        try:
+            for count in itertools.count(1):
+                if not self._waiting:
+                    return
+                entry = self._waiting.popleft()
+                if is_huge(entry):
+                    with _COLLECTOR.paused():
+                        read = await asyncio.to_thread(self._read, entry)
+                else:
+                    read = self._read(entry)
+                self._take(read)
+                if count % MOST_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+        finally:
+            self._reading = None

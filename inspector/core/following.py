@@ -8,13 +8,13 @@ from functools import partial
 from typing import TypeAlias
 
 from inspector.core.commands import Also, FollowMode, GetTask, Resubscribe, Turn
-from inspector.core.decoding import Decoder, Source, read_push
+from inspector.core.decoding import Decoder, InOrder
 from inspector.core.entries import Channel, Entry, FailureKind, FrameReceived, Purpose, PushReceived
 from inspector.core.exchanger import Exchanger, Made
 from inspector.core.push_receiver import Receiver
 from inspector.core.push_verification import Registration
 from inspector.core.requests import AgentRequest, overlay, request_of, request_of_turn
-from inspector.wire.dialect import Dialect, Outgoing, Result
+from inspector.wire.dialect import Dialect, Outgoing, Reply, Result
 from inspector.wire.states import STATES, is_resting
 
 
@@ -67,6 +67,7 @@ class TaskWatch:
         self.notifications = 0
         self.answered: set[int] = set()
         self._decoder = Decoder()
+        self._entries = InOrder(self._read, self._take)
         self._states: dict[Channel, str] = {}
         self._news = asyncio.Event()
 
@@ -85,16 +86,11 @@ class TaskWatch:
         self.take(entry)
 
     def take(self, entry: Entry) -> None:
-        source = self._decoder.take(entry)
-        match entry:
-            case FrameReceived():
-                self._take_frame(entry, source)
-            case PushReceived():
-                self.notifications += 1
-                self._learn(Channel.PUSH, read_push(entry).result)
-            case _:
-                return
-        self._notify()
+        self._entries.put(entry)
+
+    async def settle(self) -> None:
+        """Wait until everything that came is read, however large it is."""
+        await self._entries.settle()
 
     def end_sending(self) -> None:
         self.is_sent = True
@@ -110,10 +106,27 @@ class TaskWatch:
         await self.until(lambda: self.task_id is not None or self.is_sent)
         return self.task_id
 
-    def _take_frame(self, frame: FrameReceived, source: Source | None) -> None:
-        reply = None if source is None else source.reply
-        if reply is None:
-            return
+    def _read(self, entry: Entry) -> "tuple[Entry, Reply | Result | None]":
+        """The entry with what it reports: a reply, or the result of a notification."""
+        source = self._decoder.take(entry)
+        if source is None:
+            return entry, None
+        return entry, source.result if isinstance(entry, PushReceived) else source.reply
+
+    def _take(self, read: "tuple[Entry, Reply | Result | None]") -> None:
+        match read:
+            case PushReceived(), Result() | None as result:
+                self.notifications += 1
+                self._learn(Channel.PUSH, result)
+            case FrameReceived() as frame, Reply() as reply:
+                self._take_reply(frame, reply)
+            case FrameReceived(), None:
+                pass
+            case _:
+                return
+        self._notify()
+
+    def _take_reply(self, frame: FrameReceived, reply: Reply) -> None:
         if reply.problem or reply.error is not None:
             self.answered.discard(frame.exchange)
         else:
@@ -335,6 +348,7 @@ class Turns:
         )
         outgoing = self._address(request)
         await self._exchanger.follow(request.purpose, outgoing, followed.watch.take_sending)
+        await followed.watch.settle()
         if followed.registration is not None:
             registration = followed.registration
             registration.task_id = registration.task_id or followed.watch.task_id
@@ -347,4 +361,6 @@ class Turns:
         watch = followed.watch
         request = request_of(kind(watch.task_id or "", watch.context_id), self._new_id())
         request = replace(request, headers=overlay(request.headers, followed.turn.headers))
-        return await self._exchanger.follow(purpose, self._address(request), watch.take)
+        made = await self._exchanger.follow(purpose, self._address(request), watch.take)
+        await watch.settle()
+        return made

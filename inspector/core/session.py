@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from inspector.core.commands import Command, FetchCard, SendTurn, Turn
+from inspector.core.decoding import read_json
 from inspector.core.entries import Entry, FailureKind, Headers, Log, Purpose
 from inspector.core.exchanger import Exchanger, Limits, ignore
 from inspector.core.following import Pace, Sleep, Turns
@@ -21,7 +22,7 @@ from inspector.net.events import Broken, Chunk, Ended, Outgoing, Sending, Transp
 from inspector.settings import Connection
 from inspector.wire.dialect import Endpoint
 from inspector.wire.endpoints import choose_endpoint, dialect_of
-from inspector.wire.json_values import Json, list_at, parse_json
+from inspector.wire.json_values import Json, list_at
 from inspector.wire.signatures import key_urls
 from inspector.wire.urls import is_same_origin, secrets_in_url
 
@@ -191,7 +192,7 @@ class Session:
         return exchange
 
     async def _take_card(self, content: bytes, source_url: str) -> None:
-        card = parse_json(content).value
+        card = (await asyncio.to_thread(read_json, content)).value
         self._lead_on(card, source_url)
         await fetch_card_keys(self._exchanger, card, source_url, self._connection.jwks_file)
 

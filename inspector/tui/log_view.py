@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+from inspector.core.decoding import InOrder
 from inspector.core.entries import ASIDE, Entry, Purpose
 from inspector.core.requests import TURNS
 from inspector.tui.messages import Place
@@ -283,12 +284,14 @@ class Frames:
         self._views = log_views.EMPTY
         self._is_asked = False
         self._cost_seconds = 0.0
+        self._entries = InOrder(lambda entry: log_views.step(self._views, entry), self._take)
 
     def take(self, entry: Entry) -> None:
-        self._views = log_views.step(self._views, entry)
-        if not self._is_asked:
-            self._is_asked = True
-            self._ask(max(FRAME_SECONDS, 2 * self._cost_seconds))
+        self._entries.put(entry)
+
+    def close(self) -> None:
+        """Fold nothing more."""
+        self._entries.close()
 
     def draw(self, show: Callable[[Views], None]) -> None:
         """Show everything folded so far."""
@@ -306,3 +309,10 @@ class Frames:
                 self.take(entry)
             taken += len(chunk)
             await asyncio.sleep(0)
+            await self._entries.settle()
+
+    def _take(self, views: Views) -> None:
+        self._views = views
+        if not self._is_asked:
+            self._is_asked = True
+            self._ask(max(FRAME_SECONDS, 2 * self._cost_seconds))

@@ -136,6 +136,7 @@ class Workspace(Screen[None]):
 
     async def on_unmount(self) -> None:
         self._unsubscribe()
+        self._frames.close()
         await end_workers(self)
         if self.session is not None:
             await self.session.aclose()

@@ -7,12 +7,13 @@ from http import HTTPStatus
 from typing import assert_never
 
 from inspector.core.commands import Json
+from inspector.core.decoding import read_json
 from inspector.core.entries import FrameReceived, Purpose, RequestSent
 from inspector.views.reads import Asked, Began, Ended, Pushed, Read, Received
 from inspector.wire.card import check_card, check_placement
 from inspector.wire.endpoints import card_rules, choose_endpoint, interfaces
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.json_values import list_at, object_at, parse_json, text_at
+from inspector.wire.json_values import list_at, object_at, text_at
 from inspector.wire.schema import join
 from inspector.wire.signatures import Signature, check_signatures
 
@@ -93,7 +94,7 @@ def step(view: CardFold, read: Read) -> CardFold:
             request = view.asked.get(entry.exchange)
             if request is None:
                 return view
-            parsed = parse_json(entry.raw)
+            parsed = read_json(entry.raw)
             if not isinstance(parsed.value, dict):
                 return view
             if request.purpose is Purpose.KEYS:

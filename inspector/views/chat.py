@@ -20,6 +20,8 @@ from inspector.wire.states import is_resting
 # Rasa's base channel prints a button so (server.md OUT-2a); the payload may be missing.
 # More lines than this at a text's end are not a row of buttons.
 MAX_OFFERS = 50
+# A longer line is no button; to find where its payload begins would cost the square of this.
+LONGEST_OFFER = 2000
 _OFFER = re.compile(r"([0-9]{1,3}): (.*?)(?: \((.*)\))?")
 
 
@@ -197,7 +199,7 @@ def read_offers(text: str) -> tuple[str, tuple[Offer, ...]]:
 
 
 def _read_offer(line: str) -> Offer | None:
-    match = _OFFER.fullmatch(line)
+    match = _OFFER.fullmatch(line) if len(line) <= LONGEST_OFFER else None
     if match is None:
         return None
     title = match[2]

@@ -1,13 +1,13 @@
 """The structured output: Rasa's DataPart field by field, every DataPart and artifact as a tree."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import islice
+from itertools import count, islice
 from typing import assert_never
 
 from inspector.core.commands import Json
-from inspector.core.decoding import Source, read_sent
+from inspector.core.decoding import ChunkSource, Source, read_sent
 from inspector.core.entries import Channel, RequestSent
 from inspector.views.excerpts import NOTHING, Excerpt
 from inspector.views.persistent import Index, Series
@@ -38,8 +38,8 @@ class ArtifactRow:
     exchange: int
     channel: Channel
     pieces: Excerpt = NOTHING
-    sources: Series[Source] = field(default_factory=Series[Source])
-    others: Series[Source] = field(default_factory=Series[Source])
+    sources: Series[ChunkSource] = field(default_factory=Series[ChunkSource])
+    others: Series[ChunkSource] = field(default_factory=Series[ChunkSource])
     chunks: int = 0
     is_complete: bool = False
 
@@ -55,18 +55,17 @@ class ArtifactRow:
     @property
     def parts(self) -> Iterator[Part]:
         """Every part as received, each read from the bytes again."""
-        return (part for source in self.sources for part in self._parts_in(source))
+        return (part for source in self.sources for part in _parts_in(source))
 
     def other_parts(self, most: int) -> tuple[Part, ...]:
         """The first parts that are not text."""
-        parts = (part for source in self.others for part in self._parts_in(source))
+        parts = (part for source in self.others for part in _parts_in(source))
         return tuple(islice((part for part in parts if part.text is None), most))
 
-    def _parts_in(self, source: Source) -> Iterator[Part]:
-        result = source.result
-        for chunk in () if result is None else result.artifacts:
-            if chunk.artifact_id == self.artifact_id:
-                yield from chunk.parts
+
+def _parts_in(source: ChunkSource) -> Sequence[Part]:
+    chunk = source.read()
+    return () if chunk is None else chunk.parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,50 +303,70 @@ def take(
 
     An open exchange that brings an artifact chunk by chunk has precedence over other channels.
     """
-    for chunk in result.artifacts:
-        place = artifacts.places.get(chunk.artifact_id)
-        before = None if place is None else artifacts.rows[place]
-        if before is None or place is None:
-            row = _grow(_begin(chunk, source, channel), chunk, source)
-            places = artifacts.places.set(chunk.artifact_id, len(artifacts.rows))
-            artifacts = Artifacts(artifacts.rows.append(row), places)
+    begun: dict[str, ArtifactRow] = {}
+    for number, chunk in enumerate(result.artifacts):
+        chunk_source = ChunkSource(source, number)
+        if (twin := begun.get(chunk.artifact_id)) is not None:
+            begun[chunk.artifact_id] = _next(twin, chunk, chunk_source, channel)
             continue
+        place = artifacts.places.get(chunk.artifact_id)
+        if place is None:
+            begun[chunk.artifact_id] = _begin(chunk, chunk_source, channel)
+            continue
+        before = artifacts.rows[place]
         if before.exchange != source.exchange and is_open(before.exchange):
             continue
-        row = _next(before, chunk, source, channel)
+        row = _next(before, chunk, chunk_source, channel)
         artifacts = replace(artifacts, rows=artifacts.rows.set(place, row))
-    return artifacts
+    places = zip(begun, count(len(artifacts.rows)), strict=False)
+    return Artifacts(artifacts.rows.extend(begun.values()), artifacts.places.union(places))
 
 
 def _next(
-    before: ArtifactRow, chunk: ArtifactChunk, source: Source, channel: Channel
+    before: ArtifactRow, chunk: ArtifactChunk, source: ChunkSource, channel: Channel
 ) -> ArtifactRow:
     if chunk.is_append:
         # a chunk that two channels bring is one chunk
         is_twin = channel is not before.channel and Channel.PUSH in (channel, before.channel)
         return before if is_twin else _grow(before, chunk, source)
-    row = _grow(_begin(chunk, source, channel), chunk, source)
+    row = _begin(chunk, source, channel)
     if not before.others and row.pieces == before.pieces:
-        return replace(before, is_complete=chunk.is_last, exchange=source.exchange)
+        return replace(before, is_complete=chunk.is_last, exchange=source.source.exchange)
     return row
 
 
-def _begin(chunk: ArtifactChunk, source: Source, channel: Channel) -> ArtifactRow:
-    return ArtifactRow(chunk.artifact_id, chunk.name, source.exchange, channel)
+_NONE: Series[ChunkSource] = Series()
 
 
-def _grow(row: ArtifactRow, chunk: ArtifactChunk, source: Source) -> ArtifactRow:
-    has_others = any(part.text is None for part in chunk.parts)
+def _begin(chunk: ArtifactChunk, source: ChunkSource, channel: Channel) -> ArtifactRow:
+    return ArtifactRow(
+        chunk.artifact_id,
+        chunk.name,
+        source.source.exchange,
+        channel,
+        pieces=NOTHING.extend(texts(chunk.parts)),
+        sources=Series((source,)),
+        others=Series((source,)) if _has_others(chunk) else _NONE,
+        chunks=1,
+        is_complete=chunk.is_last,
+    )
+
+
+def _grow(row: ArtifactRow, chunk: ArtifactChunk, source: ChunkSource) -> ArtifactRow:
     return replace(
         row,
         name=chunk.name or row.name,
-        exchange=source.exchange,
+        exchange=source.source.exchange,
         pieces=row.pieces.extend(texts(chunk.parts)),
         sources=row.sources.append(source),
-        others=row.others.append(source) if has_others else row.others,
+        others=row.others.append(source) if _has_others(chunk) else row.others,
         chunks=row.chunks + 1,
         is_complete=chunk.is_last,
     )
+
+
+def _has_others(chunk: ArtifactChunk) -> bool:
+    return any(part.text is None for part in chunk.parts)
 
 
 def compare(

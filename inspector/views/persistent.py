@@ -33,20 +33,21 @@ class Series(Sequence[T], Generic[T]):
     __slots__ = ("_length", "_root")
 
     def __init__(self, items: Iterable[T] = ()) -> None:
-        self._length = 0
-        self._root: _Leaf[T] | _Branch[T] = _Leaf(())
-        for item in items:
-            self._root = _append(self._root, self._length, item)
-            self._length += 1
+        known = tuple(items)
+        self._length = len(known)
+        self._root: _Leaf[T] | _Branch[T] = _build(known)
 
     def append(self, item: T) -> "Series[T]":
         """This series and `item` after it."""
         return self._with(_append(self._root, self._length, item), self._length + 1)
 
     def extend(self, items: Iterable[T]) -> "Series[T]":
-        """This series and `items` after it."""
+        """This series and `items` after it; many at once cost little each."""
+        known = tuple(items)
+        if len(known) > max(_WIDTH, self._length):
+            return Series((*self, *known))
         series = self
-        for item in items:
+        for item in known:
             series = series.append(item)
         return series
 
@@ -112,6 +113,23 @@ class Series(Sequence[T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"Series({list(self)!r})"
+
+
+def _build(items: tuple[T, ...]) -> _Leaf[T] | _Branch[T]:
+    """The tree of `items`."""
+    if len(items) <= _WIDTH:
+        return _Leaf(items)
+    nodes: list[_Leaf[T] | _Branch[T]] = [
+        _Leaf(items[start : start + _WIDTH]) for start in range(0, len(items), _WIDTH)
+    ]
+    shift = 0
+    while len(nodes) > 1:
+        shift += _BITS
+        nodes = [
+            _Branch(shift, tuple(nodes[start : start + _WIDTH]))
+            for start in range(0, len(nodes), _WIDTH)
+        ]
+    return nodes[0]
 
 
 def _append(root: _Leaf[T] | _Branch[T], length: int, item: T) -> _Leaf[T] | _Branch[T]:
@@ -201,9 +219,7 @@ class Index(Mapping[K, V], Generic[K, V]):
     def __init__(self, pairs: Iterable[tuple[K, V]] = ()) -> None:
         self._length = 0
         self._root: _Node[K, V] = _Bucket(())
-        grown: Index[K, V] = self
-        for key, value in pairs:
-            grown = grown.set(key, value)
+        grown = self.union(pairs)
         self._root, self._length = grown._root, grown._length
 
     def set(self, key: K, value: V) -> "Index[K, V]":
@@ -211,6 +227,18 @@ class Index(Mapping[K, V], Generic[K, V]):
         is_known = key in self
         root = _put_pair(self._root, 0, _place(key), (key, value))
         return self._with(root, self._length + (not is_known))
+
+    def union(self, pairs: Iterable[tuple[K, V]]) -> "Index[K, V]":
+        """This mapping with `pairs`, the last of those with the same key; many cost little each."""
+        known = dict(pairs)
+        if len(known) > max(_WIDTH, self._length):
+            whole = {**self, **known}
+            root = _scatter([(_place(key), (key, value)) for key, value in whole.items()], 0)
+            return self._with(root, len(whole))
+        index = self
+        for key, value in known.items():
+            index = index.set(key, value)
+        return index
 
     def without(self, key: K) -> "Index[K, V]":
         """This mapping without `key`, which need not be in it."""
@@ -262,6 +290,16 @@ def _put_pair(node: _Node[K, V] | None, shift: int, place: int, pair: tuple[K, V
     for one in pairs:
         fork = _put_pair(fork, shift, _place(one[0]), one)
     return fork
+
+
+def _scatter(pairs: list[tuple[int, tuple[K, V]]], shift: int) -> _Node[K, V]:
+    """The tree of `pairs`, each with what is left of its key's place."""
+    if len(pairs) <= _BUCKET or shift > _MOST_SHIFT:
+        return _Bucket(tuple(pair for _, pair in pairs))
+    slots: list[list[tuple[int, tuple[K, V]]]] = [[] for _ in range(_WIDTH)]
+    for place, pair in pairs:
+        slots[place % _WIDTH].append((place >> _BITS, pair))
+    return _Fork(tuple(_scatter(slot, shift + _BITS) if slot else None for slot in slots))
 
 
 def _drop(node: _Node[K, V], shift: int, place: int, key: K) -> _Node[K, V]:

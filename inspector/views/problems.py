@@ -6,11 +6,12 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import assert_never
 
+from inspector.core.decoding import read_json
 from inspector.core.entries import ASIDE, Failed, FailureKind, Purpose, is_cut, size_of
 from inspector.views.exchanges import Exchange
 from inspector.views.reads import header
 from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
-from inspector.wire.json_values import Json, at, parse_json
+from inspector.wire.json_values import Json, at
 from inspector.wire.tokens import Shown, read_mask
 from inspector.wire.urls import is_loopback
 
@@ -126,7 +127,7 @@ def _of_card(exchange: Exchange) -> Problem | None:
         return _of_status(exchange, status)
     if status is not None and status != HTTPStatus.OK:
         return _no_card(exchange, f"no agent card: {url} answers HTTP {status}")
-    parsed = parse_json(exchange.frames[0].raw if exchange.frames else b"")
+    parsed = read_json(exchange.frames[0].raw if exchange.frames else b"")
     if not isinstance(parsed.value, dict) and not any(map(is_cut, exchange.frames[:1])):
         return _no_card(exchange, f"no agent card at {url}: {parsed.problem or 'not an object'}")
     return None

@@ -6,15 +6,16 @@ reads what comes back into the types below; whatever uses these knows no word of
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar, overload
 
 from inspector.wire.findings import Finding
 from inspector.wire.json_values import Json
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
+T = TypeVar("T")
 
 
 class Operation(StrEnum):
@@ -83,6 +84,45 @@ class Outgoing:
     is_replay: bool = False
 
 
+class OnDemand(Sequence[T], Generic[T]):
+    """What `raw` holds, read when somebody looks: at one item, or once at all of them."""
+
+    __slots__ = ("_raw", "_read", "_whole")
+
+    def __init__(self, raw: Sequence[Json], read: Callable[[Json], T]) -> None:
+        self._raw = raw
+        self._read = read
+        self._whole: tuple[T, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._read, self._raw[index]))
+        return self._read(self._raw[index]) if self._whole is None else self._whole[index]
+
+    def __iter__(self) -> Iterator[T]:
+        if self._whole is None:
+            self._whole = tuple(map(self._read, self._raw))
+        return iter(self._whole)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OnDemand | tuple):
+            return NotImplemented
+        return tuple(self) == tuple(other)  # pyright: ignore[reportUnknownArgumentType]: any items
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 # What messages hold
 
 
@@ -135,17 +175,17 @@ class Part:
     raw: Json = None
 
 
-def files(parts: tuple[Part, ...]) -> tuple[File, ...]:
+def files(parts: Iterable[Part]) -> tuple[File, ...]:
     """The files of `parts`."""
     return tuple(part.file for part in parts if part.file is not None)
 
 
-def texts(parts: tuple[Part, ...]) -> tuple[str, ...]:
+def texts(parts: Iterable[Part]) -> tuple[str, ...]:
     """The texts of `parts`."""
     return tuple(part.text for part in parts if part.text is not None)
 
 
-def data_parts(parts: tuple[Part, ...]) -> tuple[Json, ...]:
+def data_parts(parts: Iterable[Part]) -> tuple[Json, ...]:
     """The contents of the DataParts among `parts`."""
     return tuple(part.data for part in parts if part.has_data)
 
@@ -227,7 +267,7 @@ class ArtifactChunk:
 
     artifact_id: str
     name: str
-    parts: tuple[Part, ...]
+    parts: Sequence[Part]
     is_append: bool
     is_last: bool
 
@@ -248,8 +288,8 @@ class Result:
     state: str | None = None
     is_final: bool = False
     message_id: str | None = None
-    parts: tuple[Part, ...] = ()
-    artifacts: tuple[ArtifactChunk, ...] = ()
+    parts: Sequence[Part] = ()
+    artifacts: Sequence[ArtifactChunk] = ()
     timestamp_ms: float | None = None
     spelling: str | None = None
 

@@ -5,7 +5,7 @@ notifications are read leniently, whatever they are, and checked (§6, §9.5).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from inspector.wire.dialect import (
@@ -18,6 +18,7 @@ from inspector.wire.dialect import (
     File,
     Message,
     Notification,
+    OnDemand,
     Operation,
     Outgoing,
     Part,
@@ -317,13 +318,15 @@ def read_part(raw: Json) -> Part | None:
 
 
 def _read_part(raw: Json) -> Part:
-    has_data = isinstance(raw, dict) and "data" in raw
+    if not isinstance(raw, dict):
+        return Part(raw=raw)
+    text, label = raw.get("text"), raw.get("kind")
     return Part(
-        text=text_at(raw, "text"),
-        data=at(raw, "data"),
-        has_data=has_data,
+        text=text if isinstance(text, str) else None,
+        data=raw.get("data"),
+        has_data="data" in raw,
         file=_read_file(raw),
-        label=text_at(raw, "kind") or "part",
+        label=label if label and isinstance(label, str) else "part",
         raw=raw,
     )
 
@@ -332,16 +335,16 @@ def _read_parts(parts: list[Json]) -> tuple[Part, ...]:
     return tuple(_read_part(part) for part in parts)
 
 
-def _read_file(part: Json) -> File | None:
+def _read_file(part: dict[str, Json]) -> File | None:
     """The file of a FilePart; A2A 1.0 writes it into the part itself (1.0 §4.1.6)."""
-    if isinstance(inner := at(part, "file"), dict):
+    if isinstance(inner := part.get("file"), dict):
         return File(
             text_at(inner, "name"),
             text_at(inner, "mimeType"),
             text_at(inner, "bytes"),
             text_at(inner, "uri"),
         )
-    if isinstance(part, dict) and ("raw" in part or "url" in part):
+    if "raw" in part or "url" in part:
         return File(
             text_at(part, "filename"),
             text_at(part, "mediaType"),
@@ -411,7 +414,7 @@ def read_result(result: Json) -> Result:
     task_id, context_id = text_at(result, "taskId"), text_at(result, "contextId")
     match kind:
         case ResultKind.TASK:
-            artifacts = tuple(_artifact(one) for one in list_at(result, "artifacts"))
+            artifacts = OnDemand(list_at(result, "artifacts"), _artifact)
             return _from_status(result, kind, text_at(result, "id"), artifacts)
         case ResultKind.STATUS_UPDATE:
             return _from_status(result, kind, task_id, ())
@@ -426,7 +429,7 @@ def read_result(result: Json) -> Result:
                 context_id,
                 is_final=kind == ResultKind.MESSAGE,
                 message_id=text_at(result, "messageId"),
-                parts=_read_parts(list_at(result, "parts")),
+                parts=OnDemand(list_at(result, "parts"), _read_part),
             )
 
 
@@ -443,7 +446,7 @@ def _kind(result: Json) -> str:
 
 
 def _from_status(
-    result: Json, kind: str, task_id: str | None, artifacts: tuple[ArtifactChunk, ...]
+    result: Json, kind: str, task_id: str | None, artifacts: Sequence[ArtifactChunk]
 ) -> Result:
     spelling = text_at(result, "status", "state")
     state = None if spelling is None else parse_state(spelling) or spelling
@@ -458,7 +461,7 @@ def _from_status(
         state=state,
         is_final=is_final,
         message_id=text_at(result, "status", "message", "messageId"),
-        parts=_read_parts(list_at(result, "status", "message", "parts")),
+        parts=OnDemand(list_at(result, "status", "message", "parts"), _read_part),
         artifacts=artifacts,
         timestamp_ms=None if timestamp is None else parse_timestamp(timestamp),
         spelling=spelling,
@@ -469,7 +472,7 @@ def _artifact(artifact: Json, *, is_append: bool = False, is_last: bool = True) 
     return ArtifactChunk(
         artifact_id=text_at(artifact, "artifactId") or "",
         name=text_at(artifact, "name") or "",
-        parts=_read_parts(list_at(artifact, "parts")),
+        parts=OnDemand(list_at(artifact, "parts"), _read_part),
         is_append=is_append,
         is_last=is_last,
     )

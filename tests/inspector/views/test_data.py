@@ -1,8 +1,10 @@
 """Slots, their changes, and artifacts as they grow."""
 
 import base64
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from functools import reduce
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +24,11 @@ from inspector.views.data import (
 )
 from inspector.views.reading import read_log
 from inspector.wire.dialect import File, Part, files
-from inspector.wire.json_values import Json
-from inspector.wire.v0_3 import read_result
+from inspector.wire.json_values import Json, parse_json
+from inspector.wire.v0_3 import (
+    _read_part,  # pyright: ignore[reportPrivateUsage]: it is counted, not called
+    read_result,
+)
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -197,6 +202,57 @@ def test_a_whole_artifact_takes_the_place_of_another_text(script: "Script") -> N
     script.poll(script.task("completed", artifacts=[whole]))
     [row] = artifacts(script)
     assert (row.text, row.chunks, row.is_complete) == ("new", 1, True)
+
+
+def calls_of(function: Callable[..., object], run: Callable[[], object]) -> int:
+    """How often `run` calls `function`."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code is function.__code__
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def many_artifacts(count: int) -> list[Json]:
+    return [
+        {"artifactId": f"a{number}", "parts": [{"kind": "data", "data": {"number": number}}]}
+        for number in range(count)
+    ]
+
+
+@pytest.mark.req("CONN-5")
+def test_artifacts_of_a_reply_are_read_by_parsing_it_once(script: "Script") -> None:
+    script.send("hi").reply(script.task(artifacts=many_artifacts(300)))
+    rows: list[ArtifactRow] = []
+    read: list[Json] = []
+
+    def look() -> None:
+        rows.extend(script.views.data.turns[0].artifacts.rows)
+        read.extend(part.data for row in rows for part in (*row.parts, *row.other_parts(1)))
+
+    # the request and the reply
+    assert calls_of(parse_json, look) <= 3
+    assert read == [{"number": number} for number in range(300) for _ in range(2)]
+
+
+@pytest.mark.req("CONN-5")
+def test_each_artifact_of_a_reply_costs_the_same(
+    script: "Script", new_script: Callable[[], "Script"]
+) -> None:
+    def parts_read(one: "Script", count: int) -> int:
+        one.send("hi").reply(one.task(artifacts=many_artifacts(count)))
+        rows = one.views.data.turns[0].artifacts.rows
+        return calls_of(_read_part, lambda: [row.other_parts(1) for row in rows])
+
+    assert parts_read(new_script(), 400) <= 2 * parts_read(script, 200)
 
 
 def test_bytes_that_are_no_reply_have_no_result() -> None:

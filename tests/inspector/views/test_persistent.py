@@ -131,6 +131,19 @@ def test_it_holds_what_a_dict_would(steps: list[tuple[bool, Any, int]]) -> None:
     assert all(index[key] == value for key, value in expected.items())
 
 
+@given(steps, st.dictionaries(keys, st.integers(), max_size=200))
+def test_many_pairs_at_once_are_what_they_are_one_by_one(
+    steps: list[tuple[bool, Any, int]], more: dict[Any, int]
+) -> None:
+    known = {key: value for _, key, value in steps}
+    index = Index(known.items()).union(more.items())
+    assert index == {**known, **more}
+    assert len(index) == len({**known, **more})
+    for key in more:
+        index = index.without(key)
+    assert index == {key: value for key, value in known.items() if key not in more}
+
+
 @given(steps, keys)
 def test_a_step_leaves_what_it_stepped_from(steps: list[tuple[bool, Any, int]], key: Any) -> None:
     index = Index((key, value) for _, key, value in steps)
