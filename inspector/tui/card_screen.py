@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -21,7 +21,7 @@ from inspector.folders import cards_folder
 from inspector.tui.ask_line import AskLine
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line
-from inspector.tui.drawing.json_lines import body_lines, style_json
+from inspector.tui.drawing.json_lines import Fold, body_lines, folded, style_json
 from inspector.tui.drawing.safe_text import safe, safe_line, wall_clock
 from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.log_view import LogView
@@ -43,7 +43,9 @@ from inspector.wire.signatures import Signature, Verdict
 INTERVAL_SECONDS = 5.0
 KEYS = "Esc back  {quit} quit  r fetch  a every 5 s  p raw  / search  y copy  Enter writes “…”"
 EXAMPLE = "example "
+FOLD = "fold "
 MOST_CHANGES = 40
+MOST_FINDINGS = 100
 _LABEL_WIDTH = 14
 _VALUE_WIDTH = 60
 _SIGNS = {
@@ -87,7 +89,7 @@ class CardScreen(Screen["str | None"]):
         Binding("n", "next(1)", "Next place found", show=False),
         Binding("N", "next(-1)", "Place found before", show=False),
         Binding("y", "copy", "Copy the card", show=False),
-        Binding("enter", "take", "Write the example", show=False),
+        Binding("enter,space", "take", "Write the example, or open skills", show=False),
         QUIT,
     ]
 
@@ -108,6 +110,8 @@ class CardScreen(Screen["str | None"]):
         self._is_watching = False
         self._timer: Timer | None = None
         self._lines: list[Block] = []
+        self._opened: set[str] = set()
+        self._compared: tuple[CardView | None, Difference] = None, Difference()
         self._found: list[int] = []
         self._needle = ""
 
@@ -140,8 +144,14 @@ class CardScreen(Screen["str | None"]):
         card = self._card
         if card is None:
             return
-        difference = self._difference(card)
-        self._lines = raw_lines(card) if self._is_raw else card_lines(card, difference)
+        if self._compared[0] is not card:
+            self._compared = card, self._difference(card)
+        difference = self._compared[1]
+        self._lines = (
+            raw_lines(card)
+            if self._is_raw
+            else card_lines(card, difference, opened=self._opened, needle=self._needle)
+        )
         self._mark(from_start=from_start)
         self._show_note()
 
@@ -223,6 +233,9 @@ class CardScreen(Screen["str | None"]):
         block = self.query_one(BlockList).current
         if block is not None and block.name.startswith(EXAMPLE):
             self.dismiss(block.name.removeprefix(EXAMPLE))
+        elif block is not None and block.name.startswith(FOLD):
+            self._opened ^= {block.name.removeprefix(FOLD)}
+            self._draw(from_start=False)
 
     @on(AskLine.Typed)
     def take_needle(self, event: AskLine.Typed) -> None:
@@ -239,25 +252,54 @@ class CardScreen(Screen["str | None"]):
     def _seek(self, needle: str) -> None:
         """Mark the lines that have `needle`, and go to the next of them."""
         self._needle = needle
-        self._mark()
+        self._draw(from_start=False)
         pane = self.query_one(BlockList)
         if self._found and pane.cursor not in self._found:
             pane.go(next((index for index in self._found if index > pane.cursor), self._found[0]))
         self._show_note()
 
 
-def card_lines(card: CardView, difference: Difference) -> list[Block]:
-    """A block a line; one that is an example has its text as name, behind `EXAMPLE`."""
+def card_lines(
+    card: CardView, difference: Difference, *, opened: Set[str] = frozenset(), needle: str = ""
+) -> list[Block]:
+    """A block a line; one that is an example has its text as name, behind `EXAMPLE`.
+
+    Of many skills there are ranges, named behind `FOLD`: those of `opened` show what is in them,
+    the others how many of them have `needle`.
+    """
     marks = _skill_marks(difference.changes)
     skills = [skill for skill in card.skills if not skill.is_repair]
     repairs = [skill for skill in card.skills if skill.is_repair]
     lines = [*_identity(card), *_difference(difference), *_findings(card)]
     blocks = [Block(None, (line,)) for line in [*lines, _title(f"Skills ({len(skills)})")]]
-    blocks += [block for skill in skills for block in _skill(skill, marks)]
+    blocks += _skills("skills", skills, marks, opened, needle)
     if repairs:
         blocks.append(Block(None, (_title(f"Conversation repair ({len(repairs)})"),)))
-        blocks += [block for skill in repairs for block in _skill(skill, marks)]
+        blocks += _skills("repair skills", repairs, marks, opened, needle)
     return blocks
+
+
+def _skills(
+    name: str,
+    skills: Sequence[SkillRow],
+    marks: Mapping[str, ChangeKind],
+    opened: Set[str],
+    needle: str,
+) -> Iterator[Block]:
+    for one in folded(len(skills), name, opened):
+        if not isinstance(one, Fold):
+            yield from _skill(skills[one], marks)
+            continue
+        text = one.text(name)
+        if needle and not one.is_open:
+            found = sum(_has(skill, needle.lower()) for skill in skills[one.first : one.end])
+            text += Content(f"  {found:,} with “{safe_line(needle)}”" if found else "")
+        yield Block(None, (Line(text, 2 * one.depth),), FOLD + one.name)
+
+
+def _has(skill: SkillRow, needle: str) -> bool:
+    said = (skill.name, skill.id, skill.description, *skill.tags, *skill.examples)
+    return needle in "\n".join(said).lower()
 
 
 def raw_lines(card: CardView) -> list[Block]:
@@ -350,12 +392,15 @@ def _short(value: Json) -> str:
 
 
 def _findings(card: CardView) -> Iterator[Line]:
-    for finding in card.findings:
+    for finding in card.findings[:MOST_FINDINGS]:
         sign, style = _SIGNS[finding.severity]
         text = Content.assemble(
             (sign, style), safe_line(finding.message), (f"  {safe_line(finding.path)}", styles.DIM)
         )
         yield Line(text, tail=Content.styled(finding.section, styles.DIM))
+    if len(card.findings) > MOST_FINDINGS:
+        more = f"… {len(card.findings) - MOST_FINDINGS:,} more findings"
+        yield Line(Content.styled(more, styles.DIM))
     if card.findings:
         yield Line(Content(""))
 
@@ -407,12 +452,16 @@ class CardMemory:
         self._target = session.target
         self._is_saved = is_saved
         self._report = report
-        self._old_entries = len(session.log.entries)
         self._kept: dict[str, Json] | None = None
+        # what was seen before, this session or another has kept
+        self._seen_seq = len(session.log.entries)
 
     def take(self, view: LogView) -> None:
         card = view.card
-        if card is None or card.seq <= self._old_entries or card.card == self._kept:
+        if card is None or card.seq <= self._seen_seq:
+            return
+        self._seen_seq = card.seq
+        if card.card == self._kept:
             return
         if self._kept is None:
             self.last = load_card(cards_folder(), self._target)

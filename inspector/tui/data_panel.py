@@ -1,9 +1,10 @@
 """What the selected turn brought: Rasa's fields, the slots and their changes, every DataPart."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import islice
+from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
@@ -13,7 +14,7 @@ from textual.message import Message
 from inspector.errors import UsageError
 from inspector.tui.drawing import styles
 from inspector.tui.drawing.block_list import Block, BlockList, Line, passing
-from inspector.tui.drawing.json_lines import tree
+from inspector.tui.drawing.json_lines import MOST_LINES, MOST_TOGETHER, Fold, folded, tree
 from inspector.tui.drawing.safe_text import safe_line, size, value_text
 from inspector.tui.drawing.styles import state_text
 from inspector.tui.layout import PANEL_BY_ID
@@ -33,6 +34,7 @@ from inspector.wire.json_values import Json
 from inspector.wire.mock_admin import Move, Rule, Trace
 from inspector.wire.states import is_resting, parse_state
 
+T = TypeVar("T")
 MOST_PARTS = 50
 NO_DATA_YET = "No data yet."
 NO_DATA = "This turn brought no data."
@@ -72,6 +74,8 @@ class DataPanel(BlockList):
         self._wanted = ""
         self._toggled: set[str] = set()
         self._files: dict[str, File] = {}
+        # how many lines of trees may still be drawn
+        self._room = MOST_LINES
         self.filter = ""
         self.count: tuple[int, int] | None = None
 
@@ -157,22 +161,63 @@ class DataPanel(BlockList):
         return trace_blocks(found)
 
     def _blocks(self, turn: TurnData) -> list[Block]:
+        self._room = MOST_LINES
+        slots, parts, artifacts = turn.slots, turn.parts, turn.artifacts.rows
         blocks = [_block(self._heading(turn))]
-        width = min(_NAME_WIDTH, max((cell_len(slot.name) for slot in turn.slots), default=0))
-        blocks += [_block(self._slot(slot, width)) for slot in turn.slots]
+        width = min(_NAME_WIDTH, max((cell_len(slot.name) for slot in slots), default=0))
+        blocks += self._many("slots", slots, lambda _, one: [_block(self._slot(one, width))])
         blocks += [_block(line) for line in _notes(turn)]
         blocks.append(_block(Line(Content(""))))
-        if turn.persisted_slots:
-            blocks += self._tree("persisted slots", dict(turn.persisted_slots))
-        for number, part in enumerate(turn.parts, 1):
-            label = "DataPart" if len(turn.parts) == 1 else f"DataPart {number}"
-            blocks += self._tree(label, part)
+        if persisted := turn.persisted_slots:
+            blocks += self._tree("persisted slots", dict(persisted))
+        label = "DataPart" if len(parts) == 1 else "DataPart {}"
+        blocks += self._many(
+            "DataParts", parts, lambda number, one: self._tree(label.format(number), one)
+        )
         spoken = find(self._view.exchanges, turn.exchange)
         result = spoken.answer.result if spoken is not None and spoken.answer is not None else None
-        for file in files(result.parts if result is not None else ()):
-            blocks.append(self._file(file))
-        for artifact in turn.artifacts.rows:
-            blocks += self._artifact(artifact, is_resting(parse_state(turn.state or "")))
+        found = files(result.parts if result is not None else ())
+        blocks += self._many("files", found, lambda _, one: [self._file(one)])
+        is_over = is_resting(parse_state(turn.state or ""))
+        blocks += self._many("artifacts", artifacts, lambda _, one: self._artifact(one, is_over))
+        return blocks
+
+    def _many(
+        self, name: str, items: Sequence[T], draw: Callable[[int, T], list[Block]]
+    ) -> list[Block]:
+        """Return the blocks of `items`, numbered from 1; of many, ranges that open.
+
+        Under a filter those that it may hold for, as far as somebody can read them.
+        """
+        words = self.filter.lower().split()
+        if words and len(items) > MOST_TOGETHER:
+            return self._found(name, items, draw, words)
+        blocks: list[Block] = []
+        for one in folded(len(items), name, self._toggled):
+            if isinstance(one, Fold):
+                blocks.append(Block(None, (Line(one.text(name), 2 * one.depth),), one.name))
+            else:
+                blocks += draw(one + 1, items[one])
+        return blocks
+
+    def _found(
+        self,
+        name: str,
+        items: Sequence[T],
+        draw: Callable[[int, T], list[Block]],
+        words: Sequence[str],
+    ) -> list[Block]:
+        found = (
+            (number, one)
+            for number, one in enumerate(items, 1)
+            if all(word in _searched(one) for word in words)
+        )
+        blocks = [
+            block for number, one in islice(found, MOST_TOGETHER) for block in draw(number, one)
+        ]
+        if more := sum(1 for _ in found):
+            text = f"… {self.filter}: in {more:,} more {name}"
+            blocks.append(_block(Line(Content.styled(safe_line(text), styles.DIM))))
         return blocks
 
     def _heading(self, turn: TurnData) -> Line:
@@ -200,9 +245,11 @@ class DataPanel(BlockList):
         )
 
     def _tree(self, label: str, value: Json) -> list[Block]:
+        lines = [*tree(label, value, path=label, toggled=self._toggled, most=max(1, self._room))]
+        self._room -= len(lines)
         return [
             Block(None, (Line(line.text, 2 * line.depth),), line.path if line.is_branch else "")
-            for line in tree(label, value, path=label, toggled=self._toggled)
+            for line in lines
         ]
 
     def _artifact(self, artifact: ArtifactRow, is_over: bool) -> list[Block]:
@@ -243,6 +290,21 @@ def file_title(file: File) -> Content:
         safe_line(file.name or "unnamed"),
         (f"  {safe_line(file.media_type or 'type unknown')}", styles.DIM),
     )
+
+
+def _searched(item: object) -> str:
+    """Return all words of a slot, a DataPart, a file or an artifact, in small letters."""
+    match item:
+        case ArtifactRow():
+            others = (part.raw for part in item.other_parts(MOST_PARTS))
+            said: list[object] = [item.name, item.artifact_id, item.text, *others]
+        case SlotRow():
+            said = [item.name, item.value, item.previous]
+        case File():
+            said = [item.name, item.media_type, item.uri]
+        case _:
+            said = [item]
+    return json.dumps(said, ensure_ascii=False).lower()
 
 
 def _pretty(value: object) -> bytes:

@@ -25,7 +25,7 @@ from inspector.tui.drawing.styles import state_text
 from inspector.tui.key_line import QUIT, KeyLine
 from inspector.tui.log_view import LogView
 from inspector.tui.messages import Place
-from inspector.tui.timeline_panel import SHORT_ID, finding_line
+from inspector.tui.timeline_panel import SHORT_ID, finding_lines
 from inspector.views.channels import MissingPush, missing_pushes
 from inspector.views.exchanges import Exchange
 from inspector.views.problems import remedy_of_missing_push
@@ -303,7 +303,7 @@ def push_block(exchange: Exchange, push: PushReceived, started: datetime) -> Blo
     )
     answered = "dropped" if push.status is None else str(push.status)
     lines = [Line(first, tail=Content.styled(f"{size(size_of(push))}  {answered}", styles.DIM))]
-    lines += [finding_line(finding, _FINDING_INDENT) for finding in exchange.findings]
+    lines += finding_lines(tuple(exchange.findings), _FINDING_INDENT)
     return Block(Place(exchange.id, push.seq), tuple(lines))
 
 

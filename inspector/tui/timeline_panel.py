@@ -9,7 +9,15 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from inspector.tui.drawing import styles
-from inspector.tui.drawing.block_list import Block, BlockCache, BlockList, Heights, Line, lay_out
+from inspector.tui.drawing.block_list import (
+    MOST_KEPT,
+    Block,
+    BlockCache,
+    BlockList,
+    Heights,
+    Line,
+    lay_out,
+)
 from inspector.tui.drawing.safe_text import duration, fault_words, safe_line
 from inspector.tui.drawing.styles import state_sign, state_style, state_text
 from inspector.tui.layout import PANEL_BY_ID
@@ -25,6 +33,7 @@ from inspector.wire.findings import Finding
 SHORT_ID = 6
 _TIME_WIDTH = 7
 _STATE_WIDTH = 16
+MOST_FINDINGS = 100
 # How far back an update of the same exchange is looked for.
 FARTHEST = 200
 
@@ -117,7 +126,7 @@ class TimelinePanel(BlockList):
             (f"{when}  ", styles.DIM), self._event(update), (final, "bold"), *_words(update)
         )
         lines = [Line(first, 1, Content.styled(_lane(update), styles.DIM))]
-        lines += [finding_line(finding, _TIME_WIDTH + 3) for finding in update.findings]
+        lines += finding_lines(update.findings, _TIME_WIDTH + 3)
         return Block(Place(update.exchange, update.seq), tuple(lines))
 
     def _event(self, update: Update) -> Content:
@@ -130,6 +139,14 @@ class TimelinePanel(BlockList):
             what = f"{sign} {safe_line(update.kind)}"
             return Content.assemble((what, style), ("  ", ""), _said(update))
         return state_text(update.state)
+
+
+def finding_lines(findings: Sequence[Finding], indent: int) -> list[Line]:
+    """Return a line for each finding; of many, for the first of them and for how many follow."""
+    lines = [finding_line(finding, indent) for finding in findings[:MOST_FINDINGS]]
+    if (more := len(findings) - MOST_FINDINGS) > 0:
+        lines.append(Line(Content.styled(f"… {more:,} more findings", styles.DIM), indent))
+    return lines
 
 
 def finding_line(finding: Finding, indent: int) -> Line:
@@ -199,6 +216,7 @@ class TaskBlocks:
         self._places: dict[int, int] = {}
         self._headings: BlockCache[TaskRow] = BlockCache()
         self._updates: BlockCache[Update] = BlockCache()
+        self._drawn: dict[int, tuple[Block, Sequence[Content]]] = {}
 
     def __len__(self) -> int:
         return self._blocks.top(len(self._tasks))
@@ -229,6 +247,7 @@ class TaskBlocks:
 
     def lay_out(self, width: int) -> None:
         self._width = width
+        self._drawn.clear()
 
     def measure(self, index: int, above: int, below: int) -> None:
         """Every height is known."""
@@ -266,7 +285,14 @@ class TaskBlocks:
         return start
 
     def lines(self, index: int) -> Sequence[Content]:
-        return [lay_out(line, self._width, wraps=False)[0] for line in self[index].lines]
+        block, known = self[index], self._drawn.get(index)
+        if known is not None and known[0] is block:
+            return known[1]
+        if len(self._drawn) >= MOST_KEPT:
+            self._drawn.clear()
+        drawn = [lay_out(line, self._width, wraps=False)[0] for line in block.lines]
+        self._drawn[index] = (block, drawn)
+        return drawn
 
     def touch(self, exchange: int) -> bool:
         """Lay out and draw again the task that an exchange began; return whether it is here."""
@@ -304,6 +330,6 @@ class TaskBlocks:
         heights.resize(len(row.updates))
         for index in row.updates.changes(before):
             update = row.updates[index]
-            heights.set(index, 1 + len(update.findings))
+            heights.set(index, 1 + min(len(update.findings), MOST_FINDINGS + 1))
             self._row_of[update.exchange] = row.exchange
         return TaskLayout(row, 1 + self._marks(row), self._is_closed(row), heights)

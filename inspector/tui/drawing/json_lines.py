@@ -16,6 +16,10 @@ from inspector.wire.json_values import Json, parse_json
 MOST_BYTES = 64 * 1024
 DEEPEST = 40
 WIDEST = 500
+# More lines of one tree are not drawn at once: closing branches makes space for others.
+MOST_LINES = 2000
+# So many items stand under one heading; of more, ranges stand there, which open.
+MOST_TOGETHER = 100
 
 
 def body_lines(raw: bytes, *, is_pretty: bool) -> Iterator[Content]:
@@ -60,13 +64,55 @@ class TreeLine:
     is_branch: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The items from `first` to before `end` as one line, which opens at its name."""
+
+    name: str
+    first: int
+    end: int
+    depth: int
+    is_open: bool
+
+    def text(self, what: str) -> Content:
+        sign = styles.OPENED if self.is_open else styles.CLOSED
+        return Content.styled(f"{sign} {what} {self.first + 1:,} to {self.end:,}", styles.DIM)
+
+
+def folded(
+    count: int, name: str, opened: Set[str], *, first: int = 0, depth: int = 0
+) -> Iterator[int | Fold]:
+    """Yield the places of `count` items; of many, ranges with what is in those of `opened`."""
+    if count <= MOST_TOGETHER:
+        yield from range(first, first + count)
+        return
+    size = MOST_TOGETHER
+    while size * MOST_TOGETHER < count:
+        size *= MOST_TOGETHER
+    for start in range(first, first + count, size):
+        end = min(start + size, first + count)
+        fold = Fold(f"{name}/{start}-{end}", start, end, depth, f"{name}/{start}-{end}" in opened)
+        yield fold
+        if fold.is_open:
+            yield from folded(end - start, name, opened, first=start, depth=depth + 1)
+
+
 def tree(
-    label: str, value: Json, *, path: str, toggled: Set[str], depth: int = 0
+    label: str, value: Json, *, path: str, toggled: Set[str], most: int = MOST_LINES
 ) -> Iterator[TreeLine]:
     """Yield the lines of `value`. A branch is open unless its path is in `toggled`.
 
-    Below `DEEPEST` levels and past `WIDEST` children only their number is drawn.
+    Below `DEEPEST` levels and past `WIDEST` children only their number is drawn; no more than
+    `most` lines are.
     """
+    lines = _tree(label, value, path, toggled, 0)
+    yield from islice(lines, most)
+    if next(lines, None) is not None:
+        more = Content.styled("… more: close branches to see it", styles.DIM)
+        yield TreeLine(f"{path}/…", 1, more, is_branch=False)
+
+
+def _tree(label: str, value: Json, path: str, toggled: Set[str], depth: int) -> Iterator[TreeLine]:
     if not isinstance(value, dict | list) or not value:
         yield TreeLine(path, depth, _leaf(label, value), is_branch=False)
         return
@@ -77,7 +123,7 @@ def tree(
     children = value.items() if isinstance(value, dict) else enumerate(value)
     for key, child in islice(children, WIDEST):
         below = f"{path}/{key}"
-        yield from tree(str(key), child, path=below, toggled=toggled, depth=depth + 1)
+        yield from _tree(str(key), child, below, toggled, depth + 1)
     if len(value) > WIDEST:
         more = Content.styled(f"  … {len(value) - WIDEST} more", styles.DIM)
         yield TreeLine(f"{path}/…", depth + 1, more, is_branch=False)
