@@ -6,7 +6,7 @@ from zlib import crc32
 
 # What a view keeps of each end of a text, and of one message.
 MOST_CHARACTERS = 2000
-MOST_SAID = 32 * 1024
+MOST_SAID = 20_000
 
 
 def start_of(pieces: Iterable[str], between: str = "") -> tuple[str, bool]:
