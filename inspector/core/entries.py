@@ -61,7 +61,8 @@ NEVER_SAVED: Mapping[str, bool] = {"is_saved": False}
 class RequestSent:
     """`endpoint` is the agent's; None for a request outside its protocol.
 
-    `is_replay`: a live replay sent it, beside the session's own conversation.
+    `is_replay`: a live replay sent it, beside the session's own conversation. `redirected_from` is
+    the exchange whose answer sent it on to this URL; None for what the user or the session asked.
 
     `unmasked` is the body as it went out, where `body` masks something; it is never saved.
     `is_reopened` says that this was read from a saved session.
@@ -77,6 +78,7 @@ class RequestSent:
     content: bytes | Body = field(metadata={"saved_as": "body"})
     endpoint: Endpoint | None = None
     is_replay: bool = False
+    redirected_from: int | None = None
     unmasked: bytes | None = field(default=None, repr=False, compare=False, metadata=NEVER_SAVED)
 
     is_reopened: bool = field(default=False, compare=False, metadata=NEVER_SAVED)
@@ -98,7 +100,10 @@ class RequestSent:
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """`connect_ms` is None where an open connection served again."""
+    """`connect_ms` is None where an open connection served again.
+
+    `is_redirect`: the request goes on at another address, as an exchange of its own.
+    """
 
     seq: int
     at_ms: float
@@ -107,6 +112,7 @@ class ResponseStarted:
     http_version: str
     headers: Headers
     connect_ms: float | None = None
+    is_redirect: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Recorder:
     redactor: Redactor
     limits: Limits
     watch: Callable[[Entry], None]
+    follows_redirects: bool = False
     status: int | None = None
     headers: Headers = ()
     failure: FailureKind | None = None
@@ -81,6 +82,16 @@ class Recorder:
     def body(self) -> bytes:
         """The whole body; empty for a stream."""
         return bytes(self._body)
+
+    @property
+    def redirect(self) -> str | None:
+        """Where the request goes on: to the same origin, with its method and body kept."""
+        location = self.header("location")
+        if not self.follows_redirects or self.status not in REDIRECTS or not location:
+            return None
+        url = urljoin(self.outgoing.url, location)
+        keeps_method = self.outgoing.method == "GET" or self.status in (307, 308)
+        return url if keeps_method and is_same_origin(self.outgoing.url, url) else None
 
     def header(self, name: str) -> str:
         return next((value for key, value in self.headers if key.lower() == name), "")
@@ -136,6 +147,7 @@ class Recorder:
                 body,
                 self._endpoint(),
                 self.outgoing.is_replay,
+                self.outgoing.redirected_from,
                 sent if is_sent_again else None,
             )
         )
@@ -161,6 +173,7 @@ class Recorder:
                 started.http_version,
                 masked,
                 started.connect_ms,
+                self.redirect is not None,
             )
         )
 
@@ -266,11 +279,11 @@ class Exchanger:
     ) -> Made:
         """Make the exchange, and again where the same origin redirects it with its method kept."""
         for _ in range(MAXREDIRECTS):
-            made = await self.make(purpose, outgoing, watch)
-            location = urljoin(outgoing.url, made.recorder.header("location"))
-            if not _may_follow(outgoing, made.recorder, location):
+            made = await self.make(purpose, outgoing, watch, follows_redirects=True)
+            url = made.recorder.redirect
+            if url is None or made.recorder.failure is not None:
                 return made
-            outgoing = replace(outgoing, url=location)
+            outgoing = replace(outgoing, url=url, redirected_from=made.number)
         return await self.make(purpose, outgoing, watch)
 
     async def make(
@@ -281,9 +294,11 @@ class Exchanger:
         *,
         transport: Transport | None = None,
         is_endless: bool = False,
+        follows_redirects: bool = False,
     ) -> Made:
         """Make one exchange; failures are in the log, never raised."""
         number, recorder = self.begin(purpose, outgoing, watch)
+        recorder.follows_redirects = follows_redirects
         try:
             async with asyncio.timeout(None if is_endless else self.timeout_seconds) as scope:
                 self._running[number] = scope
@@ -329,11 +344,3 @@ class Exchanger:
     def _next_number(self) -> int:
         self._last_number += 1
         return self._last_number
-
-
-def _may_follow(outgoing: Outgoing, recorder: Recorder, location: str) -> bool:
-    """A redirect to the same origin; one that would turn a POST into a GET is not followed."""
-    if recorder.status not in REDIRECTS or not recorder.header("location"):
-        return False
-    keeps_method = outgoing.method == "GET" or recorder.status in (307, 308)
-    return keeps_method and is_same_origin(outgoing.url, location)

@@ -128,6 +128,8 @@ class UpdatePrinter:
         if self._began_ms is None:
             self._began_ms = entry.at_ms
         report = self._decoder.take(entry)
+        if self._inspection.exchange(entry.exchange).is_redirect:
+            return
         if self._is_stream_only and not self._inspection.exchange(entry.exchange).is_stream:
             return
         if report is None and not self._is_stream_only:

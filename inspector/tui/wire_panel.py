@@ -162,7 +162,11 @@ class WirePanel(Horizontal):
         request = exchange.request
         name = exchange.rpc_method or exchange.purpose or "push"
         sign = f"{styles.LIVE} " if exchange.is_replay else ""
-        text = Content.assemble((f"{exchange.id:>3} {sign}", styles.DIM), safe_line(name))
+        before = exchange.redirected_from
+        origin = "" if before is None else f"  from {before}"
+        text = Content.assemble(
+            (f"{exchange.id:>3} {sign}", styles.DIM), safe_line(name), (origin, styles.DIM)
+        )
         tail = Content.assemble(_outcome(exchange), *_marks(exchange))
         return Block(Place(exchange.id, request.seq), (Line(text, tail=tail),))
 
@@ -212,7 +216,11 @@ def _request(exchange: Exchange, *, is_pretty: bool) -> Block:
     first = Content.assemble(
         (f"{arrow} {request.method} ", "bold"), (safe_line(request.url), "bold")
     )
-    lines = [Line(first, tail=_size(size_of(request))), *_headers(request.headers)]
+    lines = [Line(first, tail=_size(size_of(request)))]
+    if exchange.redirected_from is not None:
+        words = f"redirected from {exchange.redirected_from}"
+        lines.append(Line(Content.styled(words, styles.ACCENT), 2))
+    lines += _headers(request.headers)
     lines += [Line(text, 2) for text in body_lines(request.body, is_pretty=is_pretty)]
     lines += _cut(request)
     return Block(Place(exchange.id, request.seq), (*lines, Line(Content(""))))

@@ -124,7 +124,8 @@ def step(view: Chat, read: Read) -> Chat:
         return view
     if isinstance(read, Asked):
         running = {**view.running, read.entry.exchange: begin(read)}
-        return _ask(replace(view, running=running), read)
+        view = replace(view, running=running)
+        return _ask(view, read) if read.call.redirected_from is None else _go_on(view, read)
     exchange = extend(view.running[read.entry.exchange], read)
     match read:
         case Began():
@@ -136,7 +137,7 @@ def step(view: Chat, read: Read) -> Chat:
             turn = exchange.id if read.call.purpose in STARTS_TASK else None
             return _answer(_settle_context(view, read.call, result), read.source, result, turn)
         case Ended():
-            return _close(view, exchange, read)
+            return view if read.is_redirect else _close(view, exchange, read)
         case _ as never:
             assert_never(never)
 
@@ -225,6 +226,21 @@ def _ask(view: Chat, asked: Asked) -> Chat:
     view = _with_turn(view, asked.call.task_id, request.exchange)
     asked_at = {**view.asked, request.exchange: len(view.said)}
     return _say(replace(view, asked=asked_at), said)
+
+
+def _go_on(view: Chat, asked: Asked) -> Chat:
+    """A redirect goes on with what was said in the exchange that was redirected."""
+    before, entry = asked.call.redirected_from, asked.entry
+    running = {key: one for key, one in view.running.items() if key != before}
+    place = view.asked.get(before or 0)
+    if place is None:
+        is_known = before in view.running
+        return replace(view, running=running) if is_known else _ask(view, asked)
+    others = {key: one for key, one in view.asked.items() if key != before}
+    said = replace(view.said[place], exchange=entry.exchange, seq=entry.seq)
+    view = replace(view, running=running, said=view.said.set(place, said))
+    view = _with_turn(view, asked.call.task_id, entry.exchange)
+    return replace(view, asked={**others, entry.exchange: place})
 
 
 def _with_turn(view: Chat, task_id: str | None, exchange: int) -> Chat:

@@ -88,6 +88,17 @@ class Exchange:
         return self.failure is not None or self.is_refused or status >= HTTPStatus.BAD_REQUEST
 
     @property
+    def redirected_from(self) -> int | None:
+        """The exchange whose answer sent the request on to here."""
+        return self.request.redirected_from if isinstance(self.request, RequestSent) else None
+
+    @property
+    def is_redirect(self) -> bool:
+        """Say whether the request went on in another exchange."""
+        is_on = self.response is not None and self.response.is_redirect
+        return is_on and self.failure is None
+
+    @property
     def is_stream(self) -> bool:
         return self.purpose in STREAMS
 

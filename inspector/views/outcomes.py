@@ -70,14 +70,15 @@ def step(view: Outcomes, read: Read) -> Outcomes:
     """Take what `read` reports of a turn."""
     match read:
         case Asked(call=call) if call.purpose in STARTS_TASK:
-            return _begin(view, read)
+            before = view.by_exchange.get(call.redirected_from or 0)
+            return _begin(view, read) if before is None else _go_on(view, before, call.exchange)
         case Received(result=result, call=call) if result is not None:
             return _learn(view, call.exchange, result)
         case Received(reply=reply, call=call) if reply is not None and call.purpose in STARTS_TASK:
             error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
             status = f"HTTP {call.status}: " if reply.problem else ""
             return _fail(view, call.exchange, status + error)
-        case Ended(entry=entry, call=call) if call.purpose in STARTS_TASK:
+        case Ended(entry=entry, call=call) if call.purpose in STARTS_TASK and not read.is_redirect:
             view = _end(view, call.exchange)
             if isinstance(entry, Failed):
                 return _fail(view, call.exchange, f"{entry.kind}: {entry.message}")
@@ -99,6 +100,17 @@ def _begin(view: Outcomes, asked: Asked) -> Outcomes:
     )
     view = replace(view, by_exchange=view.by_exchange.set(call.exchange, outcome))
     return view if call.context_id is None else _file(view, call.context_id, call.exchange)
+
+
+def _go_on(view: Outcomes, before: Outcome, exchange: int) -> Outcomes:
+    """A redirect goes on with the turn of the exchange that was redirected."""
+    by_exchange = view.by_exchange.without(before.exchange)
+    view = _put(replace(view, by_exchange=by_exchange), replace(before, exchange=exchange))
+    if before.context_id is None:
+        return view
+    turns = view.turns.get(before.context_id, Series())
+    moved = Series(exchange if one == before.exchange else one for one in turns)
+    return replace(view, turns=view.turns.set(before.context_id, moved))
 
 
 def _file(view: Outcomes, context_id: str, exchange: int) -> Outcomes:
@@ -221,7 +233,9 @@ def turns_of(entries: Sequence[Entry]) -> tuple[Outcome, ...]:
     for read in read_log(entries):
         view = step(view, read)
     sent = (one for one in entries if isinstance(one, RequestSent) and not one.is_replay)
-    return tuple(view.by_exchange[one.exchange] for one in sent if one.purpose in STARTS_TASK)
+    turns = (one.exchange for one in sent if one.purpose in STARTS_TASK)
+    # a turn that was redirected has the number of its last exchange
+    return tuple(view.by_exchange[one] for one in turns if one in view.by_exchange)
 
 
 def compare_sessions(before: Sequence[Outcome], after: Sequence[Outcome]) -> tuple[TurnPair, ...]:

@@ -84,7 +84,7 @@ def problem_of(exchange: Exchange) -> Problem | None:
     """What went wrong in `exchange`; None for one that brought an answer or still runs."""
     if exchange.failure is not None:
         return _of_failure(exchange, exchange.failure)
-    if exchange.total_ms is None:
+    if exchange.total_ms is None or exchange.is_redirect:
         return None
     if exchange.purpose is Purpose.CARD:
         return _of_card(exchange)

@@ -80,7 +80,7 @@ def step(readings: Readings, entry: Entry) -> tuple[Readings, Read | None]:
         return readings, None
     match entry:
         case ResponseStarted():
-            call = replace(call, status=entry.status)
+            call = replace(call, status=entry.status, is_redirect=entry.is_redirect)
             return _with_call(readings, call), Began(entry, call, _check_response(call, entry))
         case FrameReceived():
             return _receive(readings, call, entry)
@@ -132,6 +132,7 @@ def _call(readings: Readings, entry: RequestSent, request: Request) -> Call:
         registers=ask.callback is not None,
         callback=last_segment(ask.callback.url) if ask.callback is not None else "",
         is_replay=entry.is_replay,
+        redirected_from=entry.redirected_from,
         progress=progress,
         dialect=dialect_of(entry.endpoint),
     )
@@ -156,7 +157,7 @@ def _with_call(readings: Readings, call: Call) -> Readings:
 
 def _receive(readings: Readings, call: Call, frame: FrameReceived) -> tuple[Readings, Read]:
     call = replace(call, has_frame=True)
-    if call.purpose in ASIDE:
+    if call.purpose in ASIDE or call.is_redirect:
         return _with_call(readings, call), Received(frame, call, None, None, (), True)
     reply = call.reader.decode(frame)
     found = call.dialect.check(reply, call.request)

@@ -32,6 +32,8 @@ class Call:
     """An exchange under way. `request` holds no ask any more; `task_id` is the task it named.
 
     `callback` is where notifications of its task come in; "" where they were not asked for.
+    `redirected_from` is the exchange that it goes on from; `is_redirect` says that another one goes
+    on from it.
     """
 
     exchange: int
@@ -48,6 +50,8 @@ class Call:
     has_reply: bool = False
     callback: str = ""
     is_replay: bool = False
+    redirected_from: int | None = None
+    is_redirect: bool = False
     dialect: Dialect = DEFAULT
 
     @property
@@ -118,6 +122,11 @@ class Ended:
     entry: ResponseEnded | Failed
     call: Call
     findings: tuple[Finding, ...]
+
+    @property
+    def is_redirect(self) -> bool:
+        """The request goes on in another exchange: what it began is not over."""
+        return self.call.is_redirect and isinstance(self.entry, ResponseEnded)
 
 
 @dataclass(frozen=True, slots=True)

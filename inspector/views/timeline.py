@@ -104,7 +104,7 @@ def step(view: Timeline, read: Read) -> Timeline:
     if read.call.is_aside:
         return view
     if isinstance(read, Asked):
-        return _begin(view, read)
+        return _begin(view, read) if read.call.redirected_from is None else _go_on(view, read)
     place = view.row_of_call[read.entry.exchange]
     match read:
         case Began():
@@ -112,7 +112,7 @@ def step(view: Timeline, read: Read) -> Timeline:
         case Received():
             return _receive(view, place, read)
         case Ended():
-            return _close(view, place, read)
+            return view if read.is_redirect else _close(view, place, read)
         case _ as never:
             assert_never(never)
 
@@ -131,6 +131,19 @@ def _begin(view: Timeline, asked: Asked) -> Timeline:
         if call.task_id is not None and not starts:
             view = replace(view, row_of_task=view.row_of_task.set(call.task_id, place))
     return replace(view, row_of_call={**view.row_of_call, call.exchange: place})
+
+
+def _go_on(view: Timeline, asked: Asked) -> Timeline:
+    """A redirect goes on with the row of the exchange that was redirected."""
+    call = asked.call
+    place = view.row_of_call.get(call.redirected_from or 0)
+    if place is None:
+        return _begin(view, asked)
+    row = view.rows[place]
+    if row.exchange == call.redirected_from:
+        view = replace(view, rows=view.rows.set(place, replace(row, exchange=call.exchange)))
+    others = {key: one for key, one in view.row_of_call.items() if key != call.redirected_from}
+    return replace(view, row_of_call={**others, call.exchange: place})
 
 
 def _new_row(asked: Asked) -> TaskRow:

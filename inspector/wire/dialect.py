@@ -73,7 +73,7 @@ class Outgoing:
     """A request to make; the transport adds the headers that HTTP itself needs.
 
     `endpoint` is the agent's, where the request is one of its protocol's; `is_replay`: it is made
-    by a live replay.
+    by a live replay; `redirected_from` is the exchange whose answer sent it on.
     """
 
     method: str
@@ -82,6 +82,7 @@ class Outgoing:
     body: bytes = b""
     endpoint: Endpoint | None = None
     is_replay: bool = False
+    redirected_from: int | None = None
 
 
 class OnDemand(Sequence[T], Generic[T]):

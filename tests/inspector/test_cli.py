@@ -700,8 +700,13 @@ def test_a_redirect_of_the_same_origin_is_followed(
         else:
             writer.write(http(b"", "307 Temporary Redirect\r\nLocation: /rpc/"))
 
-    assert main(["send", start_server(handle).url, "hi", "--json"]) == 0
+    url = start_server(handle).url
+    assert main(["send", url, "hi", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["state"] == "completed"
+    assert main(["send", url, "hi", "--poll"]) == 0
+    shown = capsys.readouterr()
+    assert "307" not in shown.out + shown.err
+    assert shown.out.count("completed") == 1
 
 
 def test_a_task_of_another_context_is_1(

@@ -66,7 +66,7 @@ def encode_entry(entry: Entry) -> str:
                 written[name] = _encode_endpoint(value)
             case tuple():
                 written[name] = [[header, text] for header, text in _pairs(entry)]
-            case None if name == "endpoint":
+            case None if name in ("endpoint", "redirected_from"):
                 continue
             case bool():
                 if value:

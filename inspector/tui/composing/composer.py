@@ -211,7 +211,10 @@ def sent_requests(exchanges: Sequence[Exchange]) -> list[RequestSent]:
     return [
         one.request
         for one in exchanges
-        if isinstance(one.request, RequestSent) and one.purpose in TURNS and not one.is_replay
+        if isinstance(one.request, RequestSent)
+        and one.purpose in TURNS
+        and not one.is_replay
+        and not one.is_redirect
     ]
 
 

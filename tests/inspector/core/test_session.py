@@ -33,7 +33,7 @@ from inspector.core.entries import (
 )
 from inspector.core.exchanger import Limits
 from inspector.core.requests import read_sent_turn
-from inspector.core.saved.recording import encode_entry
+from inspector.core.saved.recording import decode_entry, encode_entry
 from inspector.core.session import Session
 from inspector.core.target import Target, parse_target
 from inspector.errors import UsageError
@@ -48,6 +48,8 @@ from inspector.net.events import (
     Started,
 )
 from inspector.settings import Connection
+from inspector.views import log_views
+from inspector.views.problems import problem_of
 from inspector.wire.dialect import Request
 from inspector.wire.endpoints import DEFAULT
 
@@ -344,6 +346,36 @@ async def test_a_redirect_stays_within_its_origin() -> None:
     assert transport.sent[-1].body == transport.sent[-2].body
     assert await session.run(GetTask("t")) == 4
     assert len(transport.sent) == 4
+
+
+@pytest.mark.anyio
+@pytest.mark.req("WIRE-1", "SESS-1")
+async def test_log_says_which_exchange_a_redirect_goes_on_from() -> None:
+    session, _ = make_session(
+        reply(CARD), redirect("/rpc/"), reply(b"{}"), redirect("http://other.test/")
+    )
+    await session.run(GetTask("t"))
+    await session.run(GetTask("t"))
+    entries = [decode_entry(json.loads(encode_entry(one)), 1) for one in session.log.entries]
+    sent = [one.redirected_from for one in entries if isinstance(one, RequestSent)]
+    assert sent == [None, None, 2, None]
+    answers = [one.is_redirect for one in entries if isinstance(one, ResponseStarted)]
+    assert answers == [False, True, False, False]
+    for one in session.log.entries:
+        line = json.loads(encode_entry(one))
+        assert line.get("redirected_from", 2) == 2
+
+
+@pytest.mark.anyio
+async def test_redirect_that_breaks_off_is_a_failure_and_not_followed() -> None:
+    broken: list[NetEvent | None] = [
+        *redirect("/rpc/")[:-1],
+        Broken(FailureKind.DISCONNECTED, "gone"),
+    ]
+    session, transport = make_session(reply(CARD), broken)
+    await session.run(GetTask("t"))
+    assert len(transport.sent) == 2
+    assert problem_of(log_views.fold(session.log.entries).exchanges[-1]) is not None
 
 
 @pytest.mark.anyio
