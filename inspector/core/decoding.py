@@ -38,8 +38,9 @@ T = TypeVar("T")
 # Replies from this size on are remembered for a while, the last few of them.
 LARGE_BYTES = 4096
 MOST_REMEMBERED = 2
-# From this size on reading takes longer than a key may wait, so it is left to a thread.
+# With so many things to read a body takes longer than a key may wait: it is left to a thread.
 HUGE_BYTES = 128 * 1024
+MANY_COMMAS = 4000
 # So many entries are read before whatever else there is to do.
 MOST_AT_ONCE = 100
 
@@ -206,7 +207,9 @@ class Decoder:
 
 def is_huge(entry: Entry) -> bool:
     """Say whether to read `entry` takes longer than a key may wait."""
-    return isinstance(entry, WithBody) and size_of(entry) >= HUGE_BYTES
+    if not isinstance(entry, WithBody) or size_of(entry) < HUGE_BYTES:
+        return False
+    return bytes_of(entry.content).count(b",") >= MANY_COMMAS
 
 
 class Collector:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from inspector.core.decoding import HUGE_BYTES, LARGE_BYTES, InOrder, ReadLately
+from inspector.core.decoding import HUGE_BYTES, LARGE_BYTES, InOrder, ReadLately, is_huge
 from inspector.core.entries import Channel, Entry, FrameReceived
 
 pytestmark = pytest.mark.req("CONN-5")
 
 
 def frame(seq: int, size_bytes: int) -> FrameReceived:
-    return FrameReceived(seq, 0.0, 1, Channel.RESPONSE, b"x" * size_bytes)
+    return FrameReceived(seq, 0.0, 1, Channel.RESPONSE, b"," * size_bytes)
 
 
 @pytest.mark.anyio
@@ -59,6 +59,11 @@ async def test_nothing_is_taken_after_the_end() -> None:
     with pytest.raises(asyncio.CancelledError):
         await entries.settle()
     assert taken == []
+
+
+def test_one_long_text_is_read_at_once() -> None:
+    assert not is_huge(FrameReceived(1, 0.0, 1, Channel.RESPONSE, b"x" * HUGE_BYTES))
+    assert is_huge(frame(1, HUGE_BYTES))
 
 
 def counted(calls: list[bytes], raw: bytes) -> Callable[[], object]:
