@@ -10,10 +10,11 @@ the app did nothing else. Views and printing are processor time. Nothing is asse
 import argparse
 import asyncio
 import gc
+import io
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -23,7 +24,7 @@ from benchmarks.log import Writer
 from inspector.core.entries import Channel, Entry, Purpose
 from inspector.headless.card import card_lines
 from inspector.headless.output import answer_json, answer_lines, finding_line
-from inspector.headless.terminal import Ink
+from inspector.headless.terminal import Ink, print_json
 from inspector.tui.app import InspectorApp
 from inspector.tui.log_view import LogView
 from inspector.tui.panels import Panels
@@ -176,7 +177,8 @@ def print_all(views: Views, shape: str) -> int:
     exchange, turn = views.exchanges[-1], views.data.turns[-1]
     lines = sum(1 for _ in answer_lines(ink, exchange, tuple(views.chat.said)[-1:], turn))
     lines += sum(1 for finding in exchange.findings if finding_line(ink, finding))
-    json.dumps(answer_json(exchange, turn, tuple(exchange.findings)))
+    with redirect_stdout(io.StringIO()):
+        print_json(answer_json(exchange, turn, tuple(exchange.findings)))
     return lines
 
 
