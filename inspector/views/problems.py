@@ -12,6 +12,7 @@ from inspector.views.exchanges import Exchange
 from inspector.views.reads import header
 from inspector.wire.dialect import AgentError, ErrorReason, Operation, Reply
 from inspector.wire.json_values import Json, at
+from inspector.wire.states import is_resting
 from inspector.wire.tokens import Shown, read_mask
 from inspector.wire.urls import is_loopback
 
@@ -97,7 +98,8 @@ def problem_of(exchange: Exchange) -> Problem | None:
         return None
     if reply is None or reply.problem:
         return _of_nonsense(exchange, reply.problem if reply else "the reply is empty")
-    if exchange.is_stream and exchange.progress.is_final:
+    progress = exchange.progress
+    if exchange.is_stream and (progress.is_final or is_resting(progress.state)):
         return None
     dialect, operation = exchange.reader.dialect, exchange.reader.operation
     if found := dialect.wrong_answer(reply, operation):

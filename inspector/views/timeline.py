@@ -225,12 +225,18 @@ def _learn(view: Timeline, place: int, result: Result, *, is_news: bool) -> Time
 
 
 def _close(view: Timeline, place: int, ended: Ended) -> Timeline:
-    """The exchange is over: what is missing becomes an update, and its row gets its time."""
+    """The exchange is over: what is missing becomes an update, and its row gets its time.
+
+    Where nothing is, what is odd about the end stands with the last update.
+    """
     entry, call = ended.entry, ended.call
     if text := _missing(ended):
         error = _error(entry, _channel(call), text, ended.findings)
         view = _add_update(view, place, error, call.dialect)
     row = view.rows[place]
+    if not text and ended.findings:
+        row = _remark(row, ended)
+        view = replace(view, rows=view.rows.set(place, row))
     if row.exchange == entry.exchange:
         row = replace(row, elapsed_ms=entry.at_ms - row.started_ms)
         view = replace(view, rows=view.rows.set(place, row))
@@ -244,7 +250,17 @@ def _missing(ended: Ended) -> str:
         return f"{ended.entry.kind}: {ended.entry.message}"
     if not ended.call.has_reply:
         return f"HTTP {ended.call.status} without a reply"
-    return ended.findings[0].message if ended.findings else ""
+    errors = (one for one in ended.findings if one.severity is Severity.ERROR)
+    return next((one.message for one in errors), "")
+
+
+def _remark(row: TaskRow, ended: Ended) -> TaskRow:
+    """`row` with the findings of the end at the last update of its exchange."""
+    for index in reversed(range(len(row.updates))):
+        if (update := row.updates[index]).exchange == ended.entry.exchange:
+            update = replace(update, findings=(*update.findings, *ended.findings))
+            return replace(row, updates=row.updates.set(index, update))
+    return row
 
 
 def _channel(call: Call) -> Channel:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from inspector.wire.dialect import Result, ResultKind, Sections
 from inspector.wire.findings import Finding, Severity
-from inspector.wire.states import is_legal, is_terminal, parse_state
+from inspector.wire.states import is_legal, is_resting, is_terminal, parse_state
 
 # An exchange that brings more artifacts than this is read on as one that began elsewhere.
 MOST_ARTIFACTS = 500
@@ -54,9 +54,15 @@ def advance(
 
 
 def check_end(progress: Progress, sections: Sections) -> tuple[Finding, ...]:
-    """What is missing when a stream ends like this."""
+    """What is missing when a stream ends like this.
+
+    One that ends where the task rests is whole: a2a-sdk's helpers ask for input without `final`.
+    """
     if progress.is_final:
         return ()
+    if is_resting(progress.state):
+        text = f"the stream ended at {progress.state}, but no update had `final`"
+        return (Finding(Severity.WARNING, sections.stream, "$", text),)
     last = f"; the last state was {progress.state}" if progress.state else ""
     return (_error(sections.stream, "$", f"the stream ended without a final update{last}"),)
 

@@ -6,6 +6,8 @@ import pytest
 
 from inspector.core.entries import Channel, Purpose
 from inspector.net.events import FailureKind
+from inspector.views.problems import problem_of
+from inspector.wire.findings import Severity
 
 if TYPE_CHECKING:
     from conftest import Script
@@ -78,6 +80,16 @@ def test_a_stream_without_its_end_is_marked(script: "Script") -> None:
     assert last.kind == "error"
     assert "without a final update" in last.text
     assert len(last.findings) == 1
+
+
+def test_a_stream_that_ends_where_the_task_rests_is_no_error(script: "Script") -> None:
+    script.send("x", stream=True).respond(media_type="text/event-stream")
+    script.event(script.update("input-required")).end()
+    [row] = script.views.timeline.rows
+    [update] = row.updates
+    assert [one.severity for one in update.findings] == [Severity.WARNING]
+    [exchange] = script.views.exchanges
+    assert problem_of(exchange) is None
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from inspector.wire.findings import Severity
 from inspector.wire.progress import MOST_ARTIFACTS, Progress, advance, check_end
 from inspector.wire.v0_3 import read_result, sections
 
@@ -91,6 +92,14 @@ def test_a_stream_without_its_end_is_found() -> None:
     )
     [finding] = check_end(Progress(), sections)
     assert finding.message == "the stream ended without a final update"
+
+
+@pytest.mark.parametrize("state", ["input-required", "completed"])
+def test_a_stream_that_ends_where_the_task_rests_lacks_only_final(state: str) -> None:
+    progress, _ = run(status(state))
+    [finding] = check_end(progress, sections)
+    assert finding.severity is Severity.WARNING
+    assert finding.message == f"the stream ended at {state}, but no update had `final`"
 
 
 def test_a_resubscription_goes_on_with_artifacts() -> None:
