@@ -162,7 +162,7 @@ def _standing(assistant: Assistant, state: DialogueState) -> Iterator[str]:
     for name, value in state.slots.items():
         if value is not None and not assistant.slots[name].is_builtin:
             yield f"slot {name} is {value}"
-    for uttered in state.bot_uttered:
+    for uttered in (*state.previously_uttered, *state.bot_uttered):
         if uttered.text:
             yield f"the assistant said: {' '.join(uttered.text.split())}"
 

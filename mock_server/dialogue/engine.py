@@ -40,6 +40,7 @@ from mock_server.dialogue.state import (
     FrameType,
     GenerationRequested,
     Listened,
+    ProjectReloaded,
     SlotSet,
     SlotSource,
     Understood,
@@ -134,7 +135,6 @@ def cancel(assistant: Assistant, state: DialogueState) -> DialogueTurn:
 
 
 def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:
-    generation = yield from _generation(turn, message)
     _follow_assistant(turn)
     if not turn.state.is_started:
         yield from _start_session(turn)
@@ -145,25 +145,23 @@ def _turn(turn: RunningTurn, message: UserMessage) -> Requesting[None]:
     for action in turn.assistant.actions_every_turn:
         yield from _run_beside(turn, action)
     if message.text or message.commands is not None or not message.seeded_slots:
-        if message.commands is not None:
-            understood = Understood(message.commands)
-        else:
-            understood = understand(turn.assistant, turn.state, message.text, generation)
+        understood = yield from _understood(turn, message)
         turn.emit(understood)
         plan = clean_up(turn.assistant, turn.state, understood.commands, earlier_slots)
         apply_plan(turn, plan)
     yield from _run_until_listening(turn)
 
 
-def _generation(turn: RunningTurn, message: UserMessage) -> Requesting[Generation | None]:
-    """The commands of a language model for a message that no sure rule understands (§13)."""
-    if not message.asks_model or message.commands is not None:
-        return None
-    if not needs_model(turn.assistant, turn.state, message.text):
-        return None
-    turn.emit(GenerationRequested(message.text))
-    outcome = yield
-    return outcome if isinstance(outcome, Generation) else None
+def _understood(turn: RunningTurn, message: UserMessage) -> Requesting[Understood]:
+    """The commands of `message`; a language model reads what no sure rule understands (§13)."""
+    if message.commands is not None:
+        return Understood(message.commands)
+    generation: Generation | None = None
+    if message.asks_model and needs_model(turn.assistant, turn.state, message.text):
+        turn.emit(GenerationRequested(message.text))
+        outcome = yield
+        generation = outcome if isinstance(outcome, Generation) else None
+    return understand(turn.assistant, turn.state, message.text, generation)
 
 
 def _start_session(turn: RunningTurn) -> Requesting[None]:
@@ -185,9 +183,7 @@ def _run_beside(turn: RunningTurn, action: str) -> Requesting[None]:
 def _follow_assistant(turn: RunningTurn) -> None:
     """Adapt a state of an earlier version of the project to this one (flows.md §5, 3.16.13)."""
     if turn.state.initial_slots is not turn.assistant.initial_slots:
-        for name, value in turn.assistant.initial_slots.items():
-            if name not in turn.state.slots:
-                turn.emit(SlotSet(name, value, SlotSource.INITIAL))
+        turn.emit(ProjectReloaded(turn.assistant.initial_slots))
     while stale := next(filter(turn.is_stale, turn.stack), None):
         flow = turn.assistant.flows.get(stale.flow_id)
         target = moved_step(flow, stale.step_id) if flow else None

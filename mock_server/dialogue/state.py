@@ -1,7 +1,7 @@
 """A conversation: its events, the state that is their fold, and questions about its stack."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -119,7 +119,7 @@ class ActionRequested:
 
 @record
 class GenerationRequested:
-    """The engine waits for a language model to read `text`; nothing has happened yet."""
+    """The engine waits for a language model to read `text`."""
 
     text: str
 
@@ -198,6 +198,13 @@ class Listened:
 
 
 @record
+class ProjectReloaded:
+    """A later version of the project takes over; its slots replace those of the one before."""
+
+    initial_slots: Mapping[str, Json]
+
+
+@record
 class Restarted:
     """The conversation starts over: slots at their initial values, the stack empty."""
 
@@ -233,6 +240,7 @@ Event: TypeAlias = (
     | FlowInterrupted
     | FlowResumed
     | Listened
+    | ProjectReloaded
     | Restarted
     | Warned
 )
@@ -402,6 +410,10 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
         return _changed(state, is_listening=True)
     if kind is SessionStarted or kind is SessionEnded:
         return _changed(state, is_started=kind is SessionStarted)
+    if type(event) is ProjectReloaded:
+        initial = event.initial_slots
+        slots = {name: state.slots.get(name, value) for name, value in initial.items()}
+        return replace(state, slots=slots, initial_slots=initial)
     if kind is Restarted:
         slots = state.initial_slots
         return DialogueState(slots=slots, initial_slots=slots, is_listening=False)

@@ -431,7 +431,8 @@ def correct_flow_slot(turn: RunningTurn) -> None:
         turn.emit(Warned(f"{running.flow_id!r} has nothing to correct"))
         return
     for name, value in corrected.items():
-        turn.emit(SlotSet(name, value, SlotSource.USER))
+        if name in turn.assistant.slots:  # a reload may have come since the correction
+            turn.emit(SlotSet(name, value, SlotSource.USER))
     for frame in active_group(turn.stack):
         step = turn.assistant.flows[frame.flow_id].steps.get(str(running.context["reset_step_id"]))
         if step and frame.flow_id == running.context["reset_flow_id"]:

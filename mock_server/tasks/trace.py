@@ -21,6 +21,7 @@ from mock_server.dialogue.state import (
     FrameInserted,
     FrameMoved,
     FramePushed,
+    ProjectReloaded,
     RuleTried,
     Understood,
 )
@@ -150,6 +151,8 @@ def _encode_events(turn: TracedTurn) -> list[dict[str, object]]:
                 flows[frame.id] = frame.flow_id
             case FrameMoved(frame_id) if frame_id in flows:
                 fields["flow_id"] = flows[frame_id]
+            case ProjectReloaded():
+                del fields["initial_slots"]  # not of this turn, and there may be hundreds
             case _:
                 pass
         encoded.append(fields)

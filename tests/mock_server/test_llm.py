@@ -130,7 +130,7 @@ async def test_what_goes_wrong_leaves_the_message_to_the_rules(
     assert generation.commands == ()
     assert generation.reason == f"{reason}; the rules decide"
     turn = advance(ASSISTANT, state, UserMessage("please transfer", asks_model=True))
-    assert turn.run() == [GenerationRequested("please transfer")]
+    assert turn.run()[-1] == GenerationRequested("please transfer")
     events = turn.run(generation)
     [understood] = [event for event in events if isinstance(event, Understood)]
     tried = {rule.rule: rule for rule in understood.trace}
@@ -224,6 +224,28 @@ def test_prompt_tells_where_the_dialogue_stands(bank: Assistant) -> None:
     assert "running flow: transfer\nslot that was asked for: speed\n" in text
     assert "slot recipient is Joe\n" in text
     assert "the assistant said: When?\n" in text
+
+
+@pytest.mark.req("SLOT-1a")
+def test_prompt_has_the_slots_that_come_with_the_message(bank: Assistant) -> None:
+    state = after(bank, "/StartFlow(transfer)")
+    turn = advance(bank, state, UserMessage("to Joe", (("tier", "gold"),), asks_model=True))
+    assert turn.run()[-1] == GenerationRequested("to Joe")
+    text = prompt(bank, turn.state, "to Joe")
+    assert "slot tier is gold\n" in text
+    assert "- gold: for gold\n" in text
+    assert "the assistant said: To whom?" in text
+
+
+def test_model_reads_a_message_after_a_slot_was_removed(bank: Assistant) -> None:
+    older = assemble(
+        {"domain.yml": DOMAIN.replace("slots:", "slots:\n  old: {type: text}"), "f.yml": FLOWS}
+    )
+    turn = advance(older, initial_state(older), UserMessage("/ChitChat()", (("old", "x"),)))
+    turn.run()
+    turn = advance(bank, turn.state, UserMessage("hello", asks_model=True))
+    turn.run()
+    assert "old" not in prompt(bank, turn.state, "hello")
 
 
 @pytest.mark.parametrize(

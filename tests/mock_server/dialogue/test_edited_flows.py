@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant
-from mock_server.dialogue.commands import HandleCodeChange
+from mock_server.dialogue.commands import HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel, moved_step
 from mock_server.dialogue.state import (
     BotUttered,
@@ -18,8 +18,8 @@ from mock_server.dialogue.state import (
     initial_state,
 )
 from mock_server.errors import ProjectError
+from mock_server.llm import prompt
 from mock_server.project.load import assemble
-from mock_server.tasks.mapper import visible_slots
 
 DOMAIN = """
 slots:
@@ -55,6 +55,10 @@ EDITS = {
     "rename a slot": ("recipient", "payee"),
     "give an id": ("- collect: amount", "- id: money\n        collect: amount"),
     "change a type": ("amount: {type: float}", "amount: {type: bool}"),
+    "begin with another value": (
+        "recipient: {type: text}",
+        "recipient: {initial_value: Ann, type: text}",
+    ),
 }
 MESSAGES = ("/StartFlow(transfer)", "/StartFlow(greet)", "Joe", "5", "/CancelFlow()", "hm", "yes")
 
@@ -124,6 +128,48 @@ def test_code_change_is_told_and_ends_what_ran() -> None:
     assert state.slots["recipient"] is None
 
 
+@pytest.mark.req("RELOAD-1")
+def test_slots_are_those_of_the_version_that_goes_on() -> None:
+    state = say(version("rename a slot"), begun("Joe"), UserMessage("hm"))
+    assert state.slots.keys() == version("rename a slot").slots.keys()
+
+
+@pytest.mark.req("RELOAD-1")
+def test_restart_brings_the_initial_values_of_the_version_that_goes_on() -> None:
+    newer = version("begin with another value")
+    assert say(newer, begun("Joe"), UserMessage("hm")).slots["recipient"] == "Joe"
+    assert say(newer, begun("Joe"), UserMessage("/restart")).slots["recipient"] == "Ann"
+
+
+CONFIRMED = """
+  pattern_correction:
+    description: ask first
+    steps:
+      - action: utter_hello
+      - action: action_listen
+      - action: action_correct_flow_slot
+"""
+
+
+@pytest.mark.req("RELOAD-1")
+def test_correction_of_a_slot_that_is_gone_is_left_out() -> None:
+    older, newer = (
+        assemble(
+            {"domain.yml": domain, "data/flows.yml": FLOWS.replace("recipient", name) + CONFIRMED}
+        )
+        for name, domain in [
+            ("recipient", DOMAIN),
+            ("payee", DOMAIN.replace("recipient", "payee")),
+        ]
+    )
+    state = initial_state(older)
+    for text in ("/StartFlow(transfer)", "Joe", "/SetSlots(recipient=Ann)"):
+        state = say(older, state, UserMessage(text))
+    assert state.stack[-1].flow_id == "pattern_correction"
+    state = say(newer, state, UserMessage("yes", commands=(Noop(),)))
+    assert "recipient" not in state.slots
+
+
 @pytest.mark.parametrize(
     ("step_id", "expected"),
     [
@@ -162,7 +208,8 @@ def test_any_conversation_survives_any_edits(steps: list[tuple[set[str], str]]) 
         state = say(assistant, state, UserMessage(text))
         assert state.is_listening
         assert all(frame.flow_id in assistant.flows for frame in state.stack)
-        assert visible_slots(assistant, state.slots).keys() <= assistant.slots.keys()
+        assert state.slots.keys() == assistant.slots.keys()
+        assert prompt(assistant, state, text)
     ending = cancel(assistant, state)
     ending.run()
     assert ending.state.stack == ()
