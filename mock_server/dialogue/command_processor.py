@@ -83,12 +83,11 @@ from mock_server.records import record
 class Plan:
     """The commands of a message, sorted by what they do.
 
-    `starts` are flows to begin, the first to run first; `resumed` waits on the stack already.
+    `begun` are flows to start, or to resume if they wait on the stack; the first runs first.
     `refused` values do not fit their slot. `patterns` are answered by the pattern of their name.
     """
 
-    starts: list[str] = field(default_factory=list[str])
-    resumed: str | None = None
+    begun: list[str] = field(default_factory=list[str])
     is_cancelled: bool = False
     values: dict[str, Json] = field(default_factory=dict[str, Json])
     corrections: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -101,7 +100,7 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        flows = self.starts or self.resumed or self.is_cancelled
+        flows = self.begun or self.is_cancelled
         agents = self.continues_agent or self.restarted_agent
         slots = self.values or self.corrections or self.refused
         return not (flows or agents or slots or self.patterns)
@@ -174,7 +173,7 @@ def _fault(situation: Situation, plan: Plan, command: SetSlot, slot: Slot) -> st
 def _collected(situation: Situation, plan: Plan) -> set[str]:
     """The slots that the flows on the stack, and those that start now, collect."""
     collected = situation.assistant.index.collected
-    ids = {frame.flow_id for frame in situation.staying(plan)} | {*plan.starts}
+    ids = {frame.flow_id for frame in situation.staying(plan)} | {*plan.begun}
     return {name for flow_id in ids for name in collected[flow_id]}
 
 
@@ -301,20 +300,14 @@ def _start(situation: Situation, plan: Plan, command: StartFlow) -> None:
         plan.drop(command, closed)
     elif flow.is_pattern:
         plan.patterns.append(command)
-    elif flow.id in plan.starts:
-        plan.drop(command, "the flow runs already", is_settled=True)
-    elif not situation.stack:
-        plan.starts.append(flow.id)
-    elif not plan.is_cancelled and (root := _root_of_running(situation, flow.id)):
-        # It needs no start, but may wait behind a question.
-        if open_questions(situation.stack):
-            plan.resumed = root.flow_id
-        else:
-            plan.drop(command, "the flow runs already", is_settled=True)
-    elif any([root.flow_id == flow.id for root in roots(situation.staying(plan))]):
-        plan.resumed = flow.id
     else:
-        plan.starts.append(flow.id)
+        running = None if plan.is_cancelled else _root_of_running(situation, flow.id)
+        begun = running.flow_id if running else flow.id
+        # What runs needs no start, but may wait behind a question.
+        if begun in plan.begun or (running and not open_questions(situation.stack)):
+            plan.drop(command, "the flow runs already", is_settled=True)
+        else:
+            plan.begun.append(begun)
 
 
 def _root_of_running(situation: Situation, flow_id: str) -> Frame | None:
@@ -354,7 +347,7 @@ def apply_plan(turn: RunningTurn, plan: Plan) -> None:
     elif plan.restarted_agent:
         restart_agent(turn, plan.restarted_agent)
     canceled = active_group(turn.stack) if plan.is_cancelled else ()
-    if plan.starts or plan.resumed:
+    if plan.begun:
         _begin_flows(turn, plan, canceled)
     for name, value in plan.values.items():
         turn.emit(SlotSet(name, value, SlotSource.USER))
@@ -381,24 +374,25 @@ def _end_silence(turn: RunningTurn, plan: Plan) -> None:
 
 
 def _begin_flows(turn: RunningTurn, plan: Plan, canceled: Stack) -> None:
+    """Start or resume the flows of `plan`: the first named runs first, the others follow it."""
     answered = open_questions(turn.stack)
     if answered:
         cancel_frames(turn, answered)
-    if plan.resumed:
-        waiting = next(root for root in roots(turn.stack) if root.flow_id == plan.resumed)
-        if not (canceled or waiting in active_group(turn.stack)):
-            interrupt(turn)
-        resume(turn, waiting)
-    if not plan.starts:
-        return
-    if canceled:
-        frame_type = canceled[0].type
-    else:
-        frame_type = FrameType.INTERRUPT if active_frame(turn.stack) else FrameType.REGULAR
+    waiting = {root.flow_id: root for root in reversed(roots(turn.stack)) if root not in canceled}
+    *later, last = plan.begun
+    if not canceled and waiting.get(last) not in active_group(turn.stack):
         interrupt(turn)
-    for flow_id in reversed(plan.starts):
-        start(turn, flow_id, frame_type)
-        frame_type = FrameType.REGULAR
+    if last in waiting:
+        resume(turn, waiting[last])
+    elif canceled:
+        start(turn, last, canceled[0].type)
+    else:
+        start(turn, last, FrameType.INTERRUPT if active_frame(turn.stack) else FrameType.REGULAR)
+    for flow_id in reversed(later):
+        if flow_id in waiting:
+            resume(turn, waiting[flow_id], frame_type=FrameType.REGULAR)
+        else:
+            start(turn, flow_id)
 
 
 def _push_pattern(turn: RunningTurn, command: Command) -> None:

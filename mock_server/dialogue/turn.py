@@ -288,8 +288,16 @@ def interrupt(turn: RunningTurn) -> None:
         turn.emit(FlowInterrupted(frame.flow_id, frame.step_id))
 
 
-def resume(turn: RunningTurn, root: Frame, running: str = "") -> None:
-    """Bring the group of `root` to the top of the stack, but below frame `running`."""
+def resume(
+    turn: RunningTurn,
+    root: Frame,
+    running: str = "",
+    frame_type: FrameType = FrameType.INTERRUPT,
+) -> None:
+    """Bring the group of `root` to the top of the stack, but below frame `running`.
+
+    Above others it goes on as `frame_type`: after an interruption the user is asked to continue.
+    """
     group = tuple(frame for frame in group_of(turn.stack, root) if frame.id != running)
     bottom = index_of(turn.stack, root.id)
     above = [f for f in turn.stack[bottom + len(group) :] if f.id != running]
@@ -298,7 +306,7 @@ def resume(turn: RunningTurn, root: Frame, running: str = "") -> None:
         turn.emit(FrameInserted(frame, index))
     if len(roots(turn.stack)) > 1:
         turn.emit(FrameRemoved(root.id))
-        turn.emit(FrameInserted(replace(root, type=FrameType.INTERRUPT), bottom + len(above)))
+        turn.emit(FrameInserted(replace(root, type=frame_type), bottom + len(above)))
     resumed = active_frame(group) or root
     turn.emit(FlowResumed(resumed.flow_id, resumed.step_id))
 

@@ -1,6 +1,7 @@
 """The default patterns, as a user meets them."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from mock_server.dialogue.state import (
     FlowCompleted,
     FlowInterrupted,
     FlowResumed,
+    FlowStarted,
     FramePushed,
     Restarted,
 )
@@ -223,6 +225,39 @@ def test_flow_lower_on_the_stack_is_resumed(bank: Assistant, converse: Converse)
     assert FlowResumed("transfer", "transfer_0_collect_recipient") in turns[-1]
     assert responses(turns[-1]) == ["utter_ask_recipient"]
     assert flows(state)[0] == "memo"
+
+
+WAITING = ["StartFlow(transfer)", "StartFlow(memo)", "StartFlow(account)"]
+
+
+@pytest.mark.parametrize(
+    ("said", "begun", "stack"),
+    [
+        ("transfer memo", ["memo", "transfer"], ["account", "memo", "transfer"]),
+        ("memo transfer", ["transfer", "memo"], ["account", "transfer", "memo"]),
+        ("memo memo", ["memo"], ["transfer", "account", "memo"]),
+        ("memo new", ["new", "memo"], ["transfer", "account", "new", "memo"]),
+        ("new memo", ["memo", "new"], ["transfer", "account", "memo", "new"]),
+    ],
+)
+def test_waiting_flows_go_on_in_the_order_named(
+    bank: Assistant, converse: Converse, said: str, begun: list[str], stack: list[str]
+) -> None:
+    project = replace(bank, flows={**bank.flows, "new": replace(bank.flows["memo"], id="new")})
+    commands = ";".join(f"StartFlow({flow_id})" for flow_id in said.split())
+    state, turns = converse(project, [*WAITING, commands])
+    assert [e.flow_id for e in turns[-1] if isinstance(e, FlowInterrupted)] == ["account"]
+    assert [e.flow_id for e in turns[-1] if isinstance(e, FlowResumed | FlowStarted)] == begun
+    assert [flow_id for flow_id in flows(state) if not flow_id.startswith("pattern_")] == stack
+
+
+def test_flow_that_was_named_goes_on_without_a_question(
+    bank: Assistant, converse: Converse
+) -> None:
+    both = "StartFlow(memo);StartFlow(transfer)"
+    state, turns = converse(bank, [*WAITING, both, "SetSlot(note, hello)"])
+    assert responses(turns[-1]) == ["utter_noted", "utter_balance", "utter_ask_recipient"]
+    assert flows(state)[0] == "account"
 
 
 def test_flow_is_cancelled_in_favour_of_the_one_below(bank: Assistant, converse: Converse) -> None:
