@@ -401,7 +401,11 @@ def _condition(variation: Fields) -> str | None:
 
 
 def _equals(node: Node | None) -> str:
-    """The right half of a predicate; pypred has no escapes, so the quote is one not in the text."""
+    """The right half of a predicate.
+
+    pypred's texts have no escapes: where quotes or Jinja in a text would end or change it, a
+    regular expression, which has, stands for it.
+    """
     value = node.value if isinstance(node, ScalarNode) else None
     match value:
         case None:
@@ -410,9 +414,12 @@ def _equals(node: Node | None) -> str:
             return f"is {str(value).lower()}"
         case int() | float():
             return f"= {value}"
+        case str() if "{" in value or ("'" in value and '"' in value):
+            escaped = re.escape(value).replace(r"\{", r"\x7b").replace('"', r"\x22")
+            return rf'matches "\A{escaped}\Z"'
         case str():
             quote = "'" if '"' in value else '"'
-            return f"= {quote}{re.sub(quote, '.', value)}{quote}"
+            return f"= {quote}{value}{quote}"
 
 
 def _buttons(

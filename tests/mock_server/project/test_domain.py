@@ -1,9 +1,13 @@
 """Domain files, merged."""
 
+import json
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from mock_server.dialogue.expressions import evaluate
 from mock_server.dialogue.model import Button, Rejection, SlotFiller, SlotValidation
 from mock_server.project.domain import Domain, read_domain
 from mock_server.project.findings import Findings
@@ -120,6 +124,18 @@ def test_older_condition_is_a_predicate(value: str, predicate: str):
     variations = f"[{{text: t, condition: {condition}}}, {{text: u}}]"
     variation, _ = domain_of(f"responses: {{x: {variations}}}").responses["x"]
     assert variation.condition == predicate
+
+
+@given(st.text("aA.'\"\\{}%# \n"), st.text("aA.'\"\\{}%# \n"))
+def test_older_condition_holds_for_its_text_only(value: str, other: str):
+    condition = json.dumps([{"type": "slot", "name": "a", "value": value}])
+    variations = f"[{{text: t, condition: {condition}}}, {{text: u}}]"
+    variation, _ = domain_of(f"responses: {{x: {variations}}}").responses["x"]
+    assert variation.condition
+    for said in (value, other):
+        assert evaluate(variation.condition, {"slots": {"a": said}, "context": {}}) == (
+            said == value
+        )
 
 
 @pytest.mark.req("CFG-5")
