@@ -304,7 +304,7 @@ def coerce_bounded(slot: Slot, value: Json) -> Json:
 def _bool(slot: Slot, value: Json) -> bool:
     if isinstance(value, bool):
         return value
-    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    word = _spelled(value).strip().lower() if isinstance(value, str | int | float) else ""
     if word in TRUE_WORDS:
         return True
     if word in FALSE_WORDS:
@@ -323,16 +323,19 @@ def _float(slot: Slot, value: Json) -> float:
 
 def _category(slot: Slot, value: Json) -> str:
     if isinstance(value, str | int | float):
-        word = str(value).strip().casefold()
+        words = {str(value).strip().casefold(), _spelled(value).strip().casefold()}
         for declared in slot.values:
-            if declared.casefold() == word:
+            if declared.casefold() in words:
                 return declared
     raise InvalidSlotValue(slot.name, value, f"one of {', '.join(slot.values)}")
 
 
 def _text(slot: Slot, value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return _spelled(value)
     raise InvalidSlotValue(slot.name, value, "a text")
+
+
+def _spelled(value: str | float) -> str:
+    """`value` as a text; a whole number without a fraction, as some clients send 1 as 1.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

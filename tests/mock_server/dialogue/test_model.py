@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mock_server.dialogue.model import Json, Slot, SlotType, coerce, coerce_bounded, coerce_said
 from mock_server.errors import InvalidSlotValue
 
-COLOUR = Slot("colour", SlotType.CATEGORICAL, values=("Red", "Dark Blue", "7"))
+COLOUR = Slot("colour", SlotType.CATEGORICAL, values=("Red", "Dark Blue", "7", "2.0", "1.5"))
 AGE = Slot("age", SlotType.FLOAT, min_value=0, max_value=120)
 
 JSON = st.recursive(
@@ -17,6 +17,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.req("SLOT-3")
 @pytest.mark.parametrize(
     ("type", "value", "coerced"),
     [
@@ -25,11 +26,15 @@ JSON = st.recursive(
         (SlotType.BOOL, "off", False),
         (SlotType.BOOL, 0, False),
         (SlotType.BOOL, "1", True),
+        (SlotType.BOOL, 1.0, True),
+        (SlotType.BOOL, 0.0, False),
         (SlotType.FLOAT, 5, 5.0),
         (SlotType.FLOAT, " -1.5e2 ", -150.0),
         (SlotType.FLOAT, ".5", 0.5),
         (SlotType.TEXT, "x", "x"),
         (SlotType.TEXT, 1234567.0, "1234567"),
+        (SlotType.TEXT, 1.0, "1"),
+        (SlotType.TEXT, "1.0", "1.0"),
         (SlotType.TEXT, 0.5, "0.5"),
         (SlotType.TEXT, 12, "12"),
         (SlotType.ANY, {"a": [1]}, {"a": [1]}),
@@ -65,7 +70,8 @@ def test_value_that_does_not_fit_is_refused(type: SlotType, value: Json):
 
 
 @pytest.mark.parametrize(
-    ("value", "declared"), [("red", "Red"), (" DARK BLUE", "Dark Blue"), (7, "7")]
+    ("value", "declared"),
+    [("red", "Red"), (" DARK BLUE", "Dark Blue"), (7, "7"), (7.0, "7"), (2.0, "2.0"), (1.5, "1.5")],
 )
 def test_category_takes_its_declared_spelling(value: Json, declared: str):
     assert coerce(COLOUR, value) == declared
@@ -73,7 +79,7 @@ def test_category_takes_its_declared_spelling(value: Json, declared: str):
 
 @pytest.mark.parametrize("value", ["green", "re", ["red"], ""])
 def test_other_category_is_refused(value: Json):
-    with pytest.raises(InvalidSlotValue, match="one of Red, Dark Blue, 7"):
+    with pytest.raises(InvalidSlotValue, match=r"one of Red, Dark Blue, 7, 2\.0, 1\.5"):
         coerce(COLOUR, value)
 
 
