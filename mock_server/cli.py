@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
@@ -152,6 +153,14 @@ def _add_served(command: argparse.ArgumentParser) -> None:
     add("--interface", default="127.0.0.1", metavar="HOST", help="address to listen on")
     add("--port", type=_port, default=DEFAULT_PORT, help="0 picks a free one")
     add("--url", type=_url, help="address that the card gives to clients")
+    add(
+        "--allow-host",
+        action="append",
+        default=[],
+        type=_host,
+        metavar="NAME",
+        help="a name by which clients reach it, beside localhost and that of --url; repeatable",
+    )
     add("--profile", choices=[*PROFILES], default=RASA.name, help="dialect to speak")
     add("--endpoints", type=Path, metavar="FILE", help="instead of endpoints.yml")
     add("--mock", type=Path, metavar="FILE", help="instead of mock.yml")
@@ -341,6 +350,14 @@ def _url(text: str) -> str:
         is_fit = False
     if not is_fit:
         raise ArgumentTypeError(f"{text!r} is not a URL: expected http://HOST:PORT/ or https://…")
+    return text
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?", text):
+        raise ArgumentTypeError(
+            f"{text!r} is not a host: expected a name or address without a port"
+        )
     return text
 
 

@@ -62,6 +62,7 @@ class ReplicasOptions:
     interface: str
     port: int
     url: str | None
+    allow_host: list[str]
     haproxy: Path | None
     profile: str
     endpoints: Path | None
@@ -85,6 +86,7 @@ class ServeOptions:
     relax: bool
     description: str | None
     url: str | None
+    allow_host: list[str]
     ssl_certificate: Path | None
     ssl_keyfile: Path | None
     ssl_password: str | None

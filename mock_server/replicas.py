@@ -19,6 +19,7 @@ from jinja2 import Environment, StrictUndefined
 from mock_server.errors import StartError
 from mock_server.options import ReplicasOptions, example, local_url
 from mock_server.printing import complain, print_lines
+from mock_server.web.access import host_of
 from mock_server.web.http_server import bind, port_of
 
 TEMPLATE = Path(__file__).with_name("haproxy.cfg.jinja")
@@ -78,6 +79,8 @@ async def _until_signal(work: Coroutine[None, None, int]) -> int:
 async def _serve(options: ReplicasOptions, haproxy: str, listener: socket.socket) -> int:
     url = local_url(options.interface, port_of(listener))
     line = [*REPLICA, *_handed_on(options), "--url", options.url or url]
+    for name in filter(None, (host_of(url), *options.allow_host)):
+        line += ["--allow-host", name]
     # On leaving, the replicas end first: their last answers still find the router.
     async with _children() as routers, _children() as processes:
         try:
@@ -147,7 +150,7 @@ async def _start_router(
 async def _answers(host: str, port: int) -> bool:
     """Whether an HTTP server accepts connections there; it may still be starting."""
     reader, writer = await asyncio.open_connection(host, port)
-    writer.write(b"GET /status HTTP/1.0\r\n\r\n")
+    writer.write(b"GET /status HTTP/1.0\r\nHost: localhost\r\n\r\n")
     try:
         return (await reader.readline()).startswith(b"HTTP/")
     except ConnectionError:

@@ -28,6 +28,7 @@ from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
 from mock_server.service.service import Service, ServiceSettings
+from mock_server.web.access import host_of
 from mock_server.web.admin import ModelSwitch
 from mock_server.web.app import App, Page, Site, arm_faults, status, with_admin
 from mock_server.web.http_server import (
@@ -143,6 +144,7 @@ async def _serve(
             ModelSwitch(served.load, served.unload),
             max_body_bytes=site.max_body_bytes,
             token=secrets.admin_token,
+            hosts=(host_of(url), host_of(here), *options.allow_host),
         )
 
         def renew(saved: Project) -> None:

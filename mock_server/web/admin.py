@@ -1,17 +1,14 @@
 """The admin API: how tests look behind the mock and make it misbehave (server.md ADMIN)."""
 
-import hmac
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from ipaddress import ip_address
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from mock_server.dialogue.model import Json
 from mock_server.faults.fault import Armed, ArmedFaults, Fault, FaultProblem, read_fault
@@ -22,6 +19,7 @@ from mock_server.tasks.json_text import encode_json
 from mock_server.tasks.trace import encode_decisions, encode_turn
 from mock_server.web import admin_views as views
 from mock_server.web import http_server
+from mock_server.web.access import UNAUTHORIZED, Restricted, bearer_check
 from mock_server.web.admin_routes import (
     EVENT_STREAM,
     NOT_FOUND,
@@ -41,6 +39,7 @@ from mock_server.web.admin_routes import (
 from mock_server.web.journal import Exchange, Journal
 
 CREATED = 201
+CHALLENGE = {"www-authenticate": 'Bearer realm="admin"'}
 NEAR_MISSES = 10
 
 
@@ -247,7 +246,7 @@ def _event_frame(event: ServerEvent) -> bytes:
 
 
 def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:
-    """The admin API as an ASGI application, its guard in front.
+    """The admin API as an ASGI application, for those who know `token`.
 
     `token` None is for this machine only.
     """
@@ -259,7 +258,15 @@ def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:
 
     routes = [*_routes(described), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
     handlers = {Refused: _refuse, HTTPException: _refuse}
-    return AdminGuard(Starlette(routes=routes, exception_handlers=handlers), token)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    return Restricted(app, bearer_check(token) if token else None, "--admin-token-env", _turn_away)
+
+
+def _turn_away(status: int, reason: str) -> Response:
+    refusal = answer(Complaint(reason), status)
+    if status == UNAUTHORIZED:
+        refusal.headers.update(CHALLENGE)
+    return refusal
 
 
 def _admin_routes(admin: Admin) -> tuple[AdminRoute, ...]:
@@ -345,65 +352,3 @@ async def _refuse(_: Request, refusal: Exception) -> Response:
             return response
         case _:
             raise refusal
-
-
-UNAUTHORIZED = 401
-FORBIDDEN = 403
-CHALLENGE = {"www-authenticate": 'Bearer realm="admin"'}
-
-
-@dataclass(frozen=True, slots=True)
-class AdminGuard:
-    """`app` for those who know `token`; for loopback only if it is None."""
-
-    app: ASGIApp
-    token: str | None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        if self.token and not self._knows_token(headers):
-            refusal = answer(Complaint("this needs the admin token as a bearer"), UNAUTHORIZED)
-            refusal.headers.update(CHALLENGE)
-        elif reason := self._reason_against(scope, headers):
-            refusal = answer(Complaint(reason), FORBIDDEN)
-        else:
-            await self.app(scope, receive, send)
-            return
-        await refusal(scope, receive, send)
-
-    def _knows_token(self, headers: Headers) -> bool:
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        given = credentials.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(
-            given, (self.token or "").encode()
-        )
-
-    def _reason_against(self, scope: Scope, headers: Headers) -> str | None:
-        host = headers.get("host", "")
-        origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != host:
-            return "requests of web pages elsewhere are refused"
-        if self.token:
-            return None
-        client = scope.get("client")
-        if not client or not _is_loopback(client[0]):
-            return "only this machine may use it; start with --admin-token-env to open it"
-        if not _is_loopback(_name(host)):
-            return "the Host header must name this machine: localhost or its loopback address"
-        return None
-
-
-def _name(host: str) -> str:
-    """The name or address of a Host header."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
-
-
-def _is_loopback(name: str) -> bool:
-    if name.lower() == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False

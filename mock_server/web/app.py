@@ -6,7 +6,6 @@ status and the model have the shape of Rasa's HTTP API, whose `token` is a query
 """
 
 import asyncio
-import hmac
 import random
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,6 @@ from functools import partial
 from importlib.metadata import version
 
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,6 +30,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import Runtime
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json, parse_json
+from mock_server.web.access import Guard, KnowsToken, Restricted, query_check
 from mock_server.web.admin import Admin, ModelSwitch, admin_app
 from mock_server.web.faulty_answer import FaultyAnswer, Header
 from mock_server.web.http_server import BodyTooLarge, ClientGone, read_body
@@ -50,6 +49,7 @@ PING_SECONDS = 15.0
 NO_CONTENT = 204
 BAD_REQUEST = 400
 UNAUTHORIZED = 401
+FORBIDDEN = 403
 CONTENT_TOO_LARGE = 413
 
 logger = get_logger("a2a_server")
@@ -190,16 +190,18 @@ class App:
 
             check = TokenCheck(site.auth, now)
             self._rpc, card = guarded_rpc(self._rpc, check), GuardedCard(card, check)
-        routes = [
+        knows_token = None if site.token is None else query_check(site.token)
+        self.routes = [
             Route("/", self, methods=["POST"]),
             Route(CARD_PATH, card, methods=["GET"]),
             Route(DEPRECATED_CARD_PATH, card, methods=["GET"]),
-            Route("/status", TokenRequired(site.status, site.token), methods=["GET"]),
+            Route("/status", TokenRequired(site.status, knows_token), methods=["GET"]),
         ]
         if site.put_model:
-            model = TokenRequired(PutModel(site.put_model, site.max_body_bytes), site.token)
-            routes.append(Route("/model", model, methods=["PUT"]))
-        self._rest = Starlette(routes=routes)
+            put_model = PutModel(site.put_model, site.max_body_bytes)
+            model = Restricted(put_model, knows_token, "--auth-token-env", _turn_away)
+            self.routes.append(Route("/model", model, methods=["PUT"]))
+        self._rest = Starlette(routes=self.routes)
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send, context: CallContext | None = None
@@ -235,17 +237,14 @@ def status(model: Model | None) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class TokenRequired:
-    """`app` for those who know `token`; for everybody if it is None."""
+    """`app` for those who know the token; for everybody if there is none."""
 
     app: ASGIApp
-    token: str | None
+    knows_token: KnowsToken | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = next(iter(Request(scope).query_params.getlist("token")), "")
-        app = self.app
-        known = self.token is None or hmac.compare_digest(given.encode(), self.token.encode())
-        if not known:
-            app = _rasa_failure(UNAUTHORIZED, "NotAuthenticated", "User is not authenticated.")
+        is_known = self.knows_token is None or self.knows_token(scope)
+        app = self.app if is_known else _turn_away(UNAUTHORIZED)
         await app(scope, receive, send)
 
 
@@ -293,6 +292,13 @@ def _model_file(body: bytes) -> str | None:
             return None
 
 
+def _turn_away(status: int, reason: str = "") -> Response:
+    if status == UNAUTHORIZED:
+        return _rasa_failure(status, "NotAuthenticated", "User is not authenticated.")
+    code = "NotAuthorized" if status == FORBIDDEN else "BadRequest"
+    return _rasa_failure(status, code, reason)
+
+
 def _rasa_failure(
     code: int, reason: str, message: str, details: dict[str, Json] | None = None
 ) -> Response:
@@ -329,11 +335,15 @@ def with_admin(
     *,
     max_body_bytes: int,
     token: str | None = None,
+    hosts: Iterable[str] = (),
 ) -> ASGIApp:
-    """`app` with the admin API beside it, every request to it in the journal, and `faults`."""
+    """`app` with the admin API beside it, every request to it in the journal, and `faults`.
+
+    Only requests that name a known host reach them; `hosts` are known beside the loopback's names.
+    """
     journal = Journal(runtime.now, runtime.elapsed_seconds)
     admin = Admin(service, model, journal, faults)
-    return Middleware(
+    middleware = Middleware(
         app,
         app.context,
         admin_app(admin, version("a2a-inspect"), token),
@@ -343,6 +353,7 @@ def with_admin(
         sleep=runtime.sleep,
         max_body_bytes=max_body_bytes,
     )
+    return Guard(middleware, hosts)
 
 
 def _fault_event(fired: Fired, subject: Subject) -> dict[str, Json]:

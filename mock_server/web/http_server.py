@@ -47,6 +47,8 @@ class Server(uvicorn.Server):
             http=HttpProtocol,
             ws="none",
             log_config=None,
+            # Anyone can write the headers of a proxy: they would make a peer elsewhere a local one.
+            proxy_headers=False,
             access_log=False,
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,

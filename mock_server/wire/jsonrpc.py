@@ -116,6 +116,11 @@ def invalid_request(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_REQUEST, "Request payload validation error", problems)
 
 
+def refused(reason: str) -> RpcError:
+    """The request is not let in, whatever it asks for."""
+    return RpcError(Code.INVALID_REQUEST, reason)
+
+
 def invalid_params(problems: Json) -> RpcError:
     return RpcError(Code.INVALID_PARAMS, "Invalid parameters", problems)
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 CARD = ".well-known/agent-card.json"
+JSON = {"content-type": "application/json"}
 
 
 def serve(*arguments: str | Path) -> list[str]:
@@ -347,12 +348,14 @@ def test_model_that_cannot_be_loaded_changes_nothing(run_mock: "RunMock", projec
     with run_mock(project) as mock:
         before = mock.client.get("status").json()
         for body in bodies:
-            refused = mock.client.put("model", content=json.dumps(body))
+            refused = mock.client.put("model", content=json.dumps(body), headers=JSON)
             assert refused.status_code == 400
             assert refused.json()["reason"] == "BadRequest"
         for content in (b"", b"{", b"\xff", b"[" * 100_000):
-            assert mock.client.put("model", content=content).status_code == 400
-        assert mock.client.put("model", content=b" " * 10_485_761).status_code == 413
+            put = mock.client.put("model", content=content, headers=JSON)
+            assert put.status_code == 400
+        long = mock.client.put("model", content=b" " * 10_485_761, headers=JSON)
+        assert long.status_code == 413
         assert mock.client.get("status").json() == before
         first = mock.client.put("model", json=bodies[0]).json()["details"]["problems"]
         code = "validation.a2a_server.incompatible_session_config"

@@ -402,7 +402,7 @@ async def test_client_that_leaves_early_is_let_go(mock: "Mock") -> None:
 
     def hang_up() -> None:
         with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as channel:
-            channel.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            channel.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{")
             channel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     await asyncio.to_thread(hang_up)

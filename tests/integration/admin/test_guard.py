@@ -1,4 +1,4 @@
-"""Who is let in to the admin API."""
+"""Who is let in to the admin API, on a real socket."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -49,10 +49,9 @@ async def test_web_page_elsewhere_is_refused(mock: "Mock") -> None:
 
 
 @pytest.mark.req("ADMIN-1")
-async def test_peer_elsewhere_is_refused(mock: "Mock") -> None:
-    """uvicorn takes the word of a proxy on this machine for who the peer is."""
-    assert await status(mock, **{"X-Forwarded-For": "192.0.2.1"}) == 403
-    assert await status(mock, **{"X-Forwarded-For": "127.0.0.1"}) == 200
+@pytest.mark.parametrize("client", ["192.0.2.1", "127.0.0.1"])
+async def test_what_comes_through_a_proxy_is_refused(mock: "Mock", client: str) -> None:
+    assert await status(mock, **{"X-Forwarded-For": client}) == 403
 
 
 @pytest.mark.req("ADMIN-1")
@@ -60,8 +59,7 @@ async def test_token_opens_to_everybody_who_has_it(serving: "Serving") -> None:
     async with serving(token=TOKEN) as mock:
         knows = {"Authorization": f"Bearer {TOKEN}"}
         assert await status(mock, **knows) == 200
-        elsewhere = {"X-Forwarded-For": "192.0.2.1", "Host": "mock.example"}
-        assert await status(mock, **knows, **elsewhere) == 200
+        assert await status(mock, **knows, **{"X-Forwarded-For": "192.0.2.1"}) == 200
         assert await status(mock, **knows, Origin="https://attacker.example") == 403
 
 
@@ -82,6 +80,4 @@ async def test_without_the_token_nobody_is_let_in(serving: "Serving", authorizat
 @pytest.mark.req("ADMIN-1")
 async def test_mock_itself_asks_for_no_admin_token(serving: "Serving") -> None:
     async with serving(token=TOKEN) as mock:
-        assert (
-            await mock.client.get("/status", headers={"Host": "mock.example"})
-        ).status_code == 200
+        assert (await mock.client.get("/status")).status_code == 200

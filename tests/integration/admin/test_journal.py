@@ -81,9 +81,12 @@ async def test_requests_are_counted(mock: "Mock") -> None:
     assert refused.status_code == 422
     no_expression = await mock.client.post("/__admin/requests/count", json={"text": "("})
     assert no_expression.status_code == 422
-    unreadable = await mock.client.post("/__admin/requests/count", content=b"{")
+    json_type = {"content-type": "application/json"}
+    unreadable = await mock.client.post("/__admin/requests/count", content=b"{", headers=json_type)
     assert (unreadable.status_code, "not JSON" in unreadable.json()["error"]) == (400, True)
-    long = await mock.client.post("/__admin/requests/count", content=b" " * 2_000_000)
+    long = await mock.client.post(
+        "/__admin/requests/count", content=b" " * 2_000_000, headers=json_type
+    )
     assert long.status_code == 413
 
 
