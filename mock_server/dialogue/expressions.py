@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from jinja2 import Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
-from pypred import Predicate
 
 from mock_server.dialogue.model import Flow, Json
+from mock_server.dialogue.predicate import Predicate
 from mock_server.dialogue.state import DialogueState, active_frame, asked_slot, context_of
 from mock_server.errors import ConditionError, TemplateFailed
 
@@ -176,10 +176,9 @@ def compile_condition(source: str) -> Predicate:
 def _read(source: str) -> Predicate | str:
     """The predicate, or why there is none: a loop may ask for either many times."""
     try:
-        predicate = Predicate(source)
-        return predicate if predicate.is_valid() else "; ".join(predicate.errors()["errors"])
-    except RecursionError:
-        return "it is nested too deeply"
+        return Predicate(source)
+    except ConditionError as error:
+        return error.reason
 
 
 @lru_cache(maxsize=CACHED_SOURCES)

@@ -171,7 +171,7 @@ def test_condition_that_cannot_be_read_is_told(condition: str) -> None:
 @given(st.text(alphabet="slot.ab 5<>=!()'\"{}#andornot\n", max_size=30))
 def test_any_text_is_a_condition_or_told(condition: str) -> None:
     try:
-        read = compile_condition(condition).predicate
+        read = compile_condition(condition).source
     except ConditionError as error:
         read = error.source
     assert read == condition
