@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from inspector.core.credentials import header_of, token_expiry, with_header
@@ -21,10 +21,14 @@ SOON_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text and the style it is drawn in; "" shows nothing."""
+    """A text on how long they are valid and the style it is drawn in; "" shows nothing.
+
+    `are_sent`: requests carry some.
+    """
 
     text: str = ""
     style: str = styles.DIM
+    are_sent: bool = False
 
 
 def words_of(left_seconds: float | None) -> Words:
@@ -79,7 +83,8 @@ class Credentials:
         return None if expiry is None else expiry - self._now()
 
     def words(self) -> Words:
-        return words_of(self.left_seconds)
+        are_sent = bool(self.session.credentials) and not self.session.is_withholding
+        return replace(words_of(self.left_seconds), are_sent=are_sent)
 
     def use(self, given: SecretHeader | Mint) -> str:
         """Send `given` from now on, and return what there is to say about it.

@@ -125,7 +125,7 @@ class Header(Widget):
         host = parts_of(view.card.url).netloc or view.card.url
         is_lost = view.connection is ConnectionState.FAILED
         shows_state = is_lost or view.connection is ConnectionState.REOPENED
-        how = view.connection.value if shows_state else _how(view.card)
+        how = view.connection.value if shows_state else self._how(view.card)
         return Content.assemble(
             (safe_line(view.card.name), "bold"),
             sign,
@@ -134,6 +134,15 @@ class Header(Widget):
             "   ",
             (how, styles.BAD if is_lost else styles.DIM),
         )
+
+    def _how(self, card: CardView) -> str:
+        """Return how the agent is talked to: version, transport and credentials."""
+        version = safe_line(card.protocol_version) or "?"
+        transport = safe_line(card.transports[0][0]) if card.transports else "JSONRPC"
+        names = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON", "GRPC": "gRPC"}
+        unasked = "sends credentials" if self.credentials.are_sent else "no auth"
+        security = ", ".join(safe_line(scheme) for scheme in card.security) or unasked
+        return f"A2A {version} · {names.get(transport, transport)} · {security}"
 
     def _credentials(self) -> tuple[tuple[str, str], ...]:
         """Return how long the token is valid, to stand before what may be cut off."""
@@ -174,11 +183,3 @@ def mock_words(mock: MockView, connection: ConnectionState, *, is_short: bool) -
         faults = fault_words(armed[0])
     warning = (f"  {styles.WARNING} {faults}" if armed else "", styles.WARN)
     return Content.assemble(said, warning, "  " if is_short else "   ")
-
-
-def _how(card: CardView) -> str:
-    version = safe_line(card.protocol_version) or "?"
-    transport = safe_line(card.transports[0][0]) if card.transports else "JSONRPC"
-    names = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON", "GRPC": "gRPC"}
-    security = ", ".join(safe_line(scheme) for scheme in card.security) or "no auth"
-    return f"A2A {version} · {names.get(transport, transport)} · {security}"

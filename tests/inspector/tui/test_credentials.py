@@ -229,13 +229,18 @@ async def test_another_origin_is_asked_about(
     elsewhere = start_agent(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     lure = start_agent(b"", {"url": elsewhere.url})
     app = InspectorApp(lure.url, bearing("s3cret-token"))
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, OriginScreen))
         await pilot.press(answer)
         await until(pilot, lambda: isinstance(app.screen, Workspace))
         await pilot.press("i", *"hi", "enter")
         await until(pilot, lambda: posts(elsewhere))
         assert ("s3cret-token" in posts(elsewhere)[-1]) == (answer == "y")
+        header, told = (
+            app.screen.query_one(Header),
+            "sends credentials" if answer == "y" else "no auth",
+        )
+        await until(pilot, lambda: told in header.render().plain)
         others = [head for head, _ in elsewhere.requests if not head.startswith("POST")]
         assert "s3cret-token" not in "".join(others)
 
