@@ -98,7 +98,7 @@ class Admin:
         if query.unfired is None:
             return views.criteria_missed(query, exchange)
         fault, request = self._armed(query.unfired).fault, exchange.asked()
-        found = misses(fault.match, request)
+        found = tuple(map(views.miss_without_secrets, misses(fault.match, request)))
         if not reaches(fault.effect, request):
             found = (Miss("reach", fault.effect.reach.value, request.method), *found)
         return found

@@ -1,28 +1,21 @@
 """What the admin API reads and answers, made of what the server knows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pydantic import BaseModel, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
-from mock_server.dialogue.model import Json
 from mock_server.faults.effects import STRICT
 from mock_server.faults.fault import Armed
 from mock_server.faults.matching import Miss, RequestCriteria, misses
 from mock_server.service.conversation import Conversation
 from mock_server.service.events import DROPPED, KINDS
 from mock_server.service.service import Service
-from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.mapper import active_flow, visible_slots
 from mock_server.tasks.task import TaskState
 from mock_server.web.journal import Exchange
-
-HIDDEN = "[hidden]"
-SECRET_HEADERS = frozenset(
-    {"authorization", "cookie", "proxy-authorization", "x-a2a-notification-token"}
-)
-SECRET_KEYS = frozenset({"token", "credentials", "secret", "password"})
+from mock_server.web.redaction import HIDDEN, hide_in_document, hide_in_headers, is_secret
 
 
 class Criteria(RequestCriteria):
@@ -121,6 +114,12 @@ def criteria_missed(criteria: Criteria, exchange: Exchange) -> tuple[Miss, ...]:
     return (*misses(criteria, request), *others)
 
 
+def miss_without_secrets(miss: Miss) -> Miss:
+    of_headers, _, name = miss.criterion.partition(".")
+    is_shown = miss.found is None or of_headers != "headers" or not is_secret(name)
+    return miss if is_shown else replace(miss, found=HIDDEN)
+
+
 def received(exchange: Exchange) -> Received:
     request, outcome = exchange.request(), exchange.outcome()
     return Received(
@@ -143,35 +142,12 @@ def received(exchange: Exchange) -> Received:
 
 
 def detail(exchange: Exchange) -> Detail:
-    headers = exchange.asked().headers
-    shown = {name: HIDDEN if name in SECRET_HEADERS else value for name, value in headers.items()}
     return Detail(
         received(exchange),
-        shown,
-        _shown(exchange.body),
-        _shown(exchange.answer_document()),
+        hide_in_headers(exchange.asked().headers),
+        hide_in_document(exchange.body),
+        hide_in_document(exchange.answer_document()),
     )
-
-
-def _shown(document: bytes) -> JsonValue:
-    """JSON as a value without its secrets; all else as text, which may have been cut short."""
-    try:
-        return _without_secrets(parse_json(document))
-    except ValueError:
-        return document.decode("utf-8", "replace")
-
-
-def _without_secrets(value: Json) -> JsonValue:
-    match value:
-        case dict():
-            return {
-                key: HIDDEN if key in SECRET_KEYS and inner else _without_secrets(inner)
-                for key, inner in value.items()
-            }
-        case list():
-            return [_without_secrets(inner) for inner in value]
-        case _:
-            return value
 
 
 class ContextQuery(BaseModel):

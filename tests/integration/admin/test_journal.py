@@ -1,10 +1,12 @@
 """What the journal tells of the requests that came."""
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mock_server.dialogue.model import Json
+from mock_server.web.journal import KEPT_BYTES_EACH
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Mock
@@ -128,6 +130,27 @@ async def test_request_is_shown_without_its_secrets(mock: "Mock") -> None:
     assert shown.json()["body"]["params"]["message"] == body["params"]["message"]
     assert shown.json()["answer"]["result"]["kind"] == "task"
     assert (await mock.client.get("/__admin/requests/2")).status_code == 404
+
+
+@pytest.mark.req("ADMIN-2")
+async def test_request_of_any_kind_is_shown_without_its_secrets(mock: "Mock") -> None:
+    config: Json = {"url": "http://x/?token=s3cret", "token": "s3cret"}
+    secrets: Json = {"access_token": "s3cret", "client_secret": "s3cret"}
+    body = json.dumps(
+        mock.turn("send money", metadata=secrets, configuration={"pushNotificationConfig": config})
+    )
+    headers = {name: "s3cret" for name in ("X-Api-Key", "Api-Key", "X-Auth-Token")}
+    for sent in (body, body[:-1], body[:-1] + " " * KEPT_BYTES_EACH + "}"):
+        await mock.client.post("/", content=sent, headers=headers)
+    for number in (1, 2, 3):
+        shown = await mock.admin(f"requests/{number}")
+        assert "s3cret" not in shown.text
+        assert "send money" in shown.text
+    (fault,) = await mock.arm({"effect": "no_final_event", "match": {"headers": {"Api-Key": "x"}}})
+    near = await mock.admin("requests/near-misses", unfired=fault)
+    assert "s3cret" not in near.text
+    header = {"criterion": "headers.Api-Key", "expected": "x", "found": "[hidden]"}
+    assert header in near.json()["near_misses"][0]["misses"]
 
 
 async def test_unreadable_body_is_shown_as_text(mock: "Mock") -> None:
