@@ -116,11 +116,10 @@ class ChildServer:
 
     async def perform(self, call: ActionCall) -> ActionResult:
         """Run the action in the child; one that has died is started again."""
-        if self._process is None or self._process.returncode is not None:
-            try:
-                await self.restart()
-            except ActionServerFailed as error:
-                return failed(call.name, str(error))
+        try:
+            await self._revive()
+        except ActionServerFailed as error:
+            return failed(call.name, str(error))
         assert self._client
         return await self._client.perform(call)
 
@@ -131,16 +130,31 @@ class ChildServer:
             ActionServerFailed: the new one does not come up; the old one stays.
         """
         async with self._changing:
-            old = self._process
-            with _held_port() as port:
-                self._process = await self._start(port)
-            self._client = ActionClient(self._http, f"http://127.0.0.1:{port}/webhook")
-            if old is not None:
-                await _stop(old)
+            await self._replace()
 
     async def stop(self) -> None:
         if self._process is not None:
             await _stop(self._process)
+
+    @property
+    def _is_running(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def _revive(self) -> None:
+        """Start a process if none runs; of several actions that find it dead, one does so."""
+        if self._is_running:
+            return  # at once, also while a restart makes the next one
+        async with self._changing:
+            if not self._is_running:
+                await self._replace()
+
+    async def _replace(self) -> None:
+        old = self._process
+        with _held_port() as port:
+            self._process = await self._start(port)
+        self._client = ActionClient(self._http, f"http://127.0.0.1:{port}/webhook")
+        if old is not None:
+            await _stop(old)
 
     async def _start(self, port: int) -> asyncio.subprocess.Process:
         server = self._server

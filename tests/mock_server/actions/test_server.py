@@ -140,6 +140,12 @@ class Healthy(BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
     def log_message(self, *_):
         pass
 
@@ -205,6 +211,17 @@ async def test_new_child_takes_over(folder: Path) -> None:
             os.kill(first, 0)
         os.kill(second, 0)
         await child.stop()
+
+
+@pytest.mark.anyio
+async def test_actions_that_find_no_child_share_the_next_one(folder: Path) -> None:
+    call = action()
+    async with open_http(60.0) as http:
+        child = ChildServer(server_in(folder), http)
+        results = await asyncio.gather(*(child.perform(call) for _ in range(3)))
+        await child.stop()
+    assert results == [ActionResult()] * 3
+    assert len(started(folder)) == 1
 
 
 @pytest.mark.anyio
