@@ -29,6 +29,10 @@ MISSING = (
     "{} was not found: the replicas need HAProxy 2.6 or later in front of them; "
     "install the package haproxy (apt-get install haproxy), or name it with --haproxy"
 )
+NOT_ROUTING = (
+    "{} ended with status {} before it routed anything: the replicas need HAProxy 2.6 or later; "
+    "haproxy -v shows which one it is"
+)
 EXIT_FAILED = 1
 EXIT_CONFIGURATION = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -85,17 +89,14 @@ async def _serve(options: ReplicasOptions, haproxy: str, listener: socket.socket
     async with _children() as routers, _children() as processes:
         try:
             replicas = await _start(options.replicas, line, processes)
+            text = configuration(
+                Routing(options.routing), listener.fileno(), [replica.url for replica in replicas]
+            )
+            router = await _start_router(haproxy, text, listener, routers)
         except StartError as error:
             complain(*error.problems)
             return EXIT_CONFIGURATION
-        host, port = listener.getsockname()[:2]
-        with listener:
-            # Whoever connects from here on waits for the router, which takes the socket over.
-            listener.listen()
-            router = await _start_router(options.routing, haproxy, listener, replicas)
-        routers.append(router)
-        if await _answers(host, port):
-            _announce(url, options.routing, replicas)
+        _announce(url, options.routing, replicas)
         return await _watch(replicas, router)
 
 
@@ -130,26 +131,38 @@ async def _start_replica(number: int, line: Sequence[str], processes: list[Proce
 
 
 async def _start_router(
-    routing: str, haproxy: str, listener: socket.socket, replicas: Sequence[Replica]
+    haproxy: str, text: str, listener: socket.socket, processes: list[Process]
 ) -> Process:
-    descriptor = listener.fileno()
-    process = await asyncio.create_subprocess_exec(
-        *(haproxy, "-db", "-q", "-f", "/dev/stdin"),
-        stdin=PIPE,
-        stdout=DEVNULL,
-        pass_fds=[descriptor],
-        start_new_session=True,
-    )
-    assert process.stdin
-    urls = [replica.url for replica in replicas]
-    process.stdin.write(configuration(Routing(routing), descriptor, urls).encode())
-    process.stdin.close()
-    return process
+    """HAProxy, configured by `text`, once it answers at `listener`, which it takes over."""
+    host, port = listener.getsockname()[:2]
+    with listener:
+        # Whoever connects from here on waits for the router.
+        listener.listen()
+        try:
+            router = await asyncio.create_subprocess_exec(
+                *(haproxy, "-db", "-q", "-f", "/dev/stdin"),
+                stdin=PIPE,
+                stdout=DEVNULL,
+                pass_fds=[listener.fileno()],
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StartError([f"{haproxy} cannot be run: {error.strerror}"]) from error
+    processes.append(router)
+    assert router.stdin
+    router.stdin.write(text.encode())
+    router.stdin.close()
+    if not await _answers(host, port):
+        raise StartError([NOT_ROUTING.format(haproxy, await router.wait())])
+    return router
 
 
 async def _answers(host: str, port: int) -> bool:
     """Whether an HTTP server accepts connections there; it may still be starting."""
-    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        reader, writer = await asyncio.open_connection(host, port)
+    except ConnectionError:
+        return False
     writer.write(b"GET /status HTTP/1.0\r\nHost: localhost\r\n\r\n")
     try:
         return (await reader.readline()).startswith(b"HTTP/")

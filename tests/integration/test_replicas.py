@@ -259,6 +259,35 @@ def test_card_gives_the_router(client: httpx.Client, sticky: Router) -> None:
 
 
 @pytest.mark.req("STICKY-1")
+def test_cookie_is_set_where_a_method_is_called_only(client: httpx.Client) -> None:
+    headers = {CONTEXT_HEADER: "kept", "Cookie": "a2a-context-id=kept"}
+    assert "set-cookie" not in client.get("/.well-known/agent-card.json", headers=headers).headers
+    assert "set-cookie" not in client.get("/status", headers=headers).headers
+
+
+@pytest.mark.req("STICKY-1")
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("#!/bin/sh\nexit 3\n", "ended with status 3 before it routed anything"),
+        ("no program", "cannot be run: Exec format error"),
+    ],
+)
+def test_router_that_does_not_start_is_reported_in_a_line(
+    project: Path, tmp_path: Path, program: str, reason: str
+) -> None:
+    haproxy = tmp_path / "haproxy"
+    haproxy.write_text(program)
+    haproxy.chmod(0o755)
+    line = [sys.executable, "-m", "mock_server", "replicas", str(project), "--port", "0"]
+    line += ["--haproxy", str(haproxy)]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"{haproxy} {reason}")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.req("STICKY-1")
 def test_round_robin_begins_a_dialogue_anew(turning: httpx.Client) -> None:
     assert said(send(turning, "send money", "fresh")) == "To whom?"
     answer = send(turning, "Joe", "fresh")
