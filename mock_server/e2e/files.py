@@ -1,5 +1,6 @@
 """The test files of a project: found, read into cases, and checked (flows.md §11)."""
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,18 +129,22 @@ def _read(path: Path, is_named: bool, top: Path, found: Findings) -> CaseFile | 
 
 def _top(project: Path, path: Path) -> Path:
     """The folder up to which conftest files count: the project's, or the one that was named."""
-    place = path.resolve()
-    if place.is_relative_to(project.resolve()):
-        return project.resolve()
-    return place if place.is_dir() else place.parent
+    folder = (path if path.is_dir() else path.parent).resolve()
+    top = project.resolve()
+    return top if folder.is_relative_to(top) else folder
 
 
 def _fixtures(folder: Path, top: Path, found: Findings) -> Named:
     """The fixtures of the conftest files from `top` down; the nearest win."""
-    above: Named = {} if folder.resolve() == top else _fixtures(folder.parent, top, found)
-    file = folder / CONFTEST
-    own: Named = read_conftest(_root(file, found), found) if file.is_file() else {}
-    return {**above, **own}
+    place = folder.resolve()
+    above = [place, *place.parents]
+    named: dict[str, Values] = {}
+    for nearer in reversed(above[: above.index(top) + 1]):
+        file = nearer / CONFTEST
+        if file.is_file():
+            shown = file if folder.is_absolute() else Path(os.path.relpath(file))
+            named |= read_conftest(_root(shown, found), found)
+    return named
 
 
 def _root(path: Path, found: Findings) -> Node | None:

@@ -1,6 +1,7 @@
 """Test files: found, read, and checked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,24 @@ def test_file_folder_or_case_may_be_asked_for(project: Project, tests: Path) -> 
     assert read(project, str(tests / "a.yml"))[0] == {"a": "top"}
     assert read(project, str(tests / "deep"))[0] == {"b": "near", "c": "near"}
     assert read(project, f"{tests / 'deep'}::c")[0] == {"c": "near"}
+
+
+def test_conftest_above_a_relative_path_counts(
+    project: Project, tests: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tests / "deep")
+    above = replace(project, folder=Path("../.."))
+    assert read(above, "../a.yml", "b.yaml")[0] == {"a": "top", "b": "near"}
+    (tests / "conftest.yml").write_text("fixtures: 5", encoding="utf-8")
+    _, problems = read(above, "b.yaml")
+    assert problems[0].startswith("../conftest.yml:1: ")
+
+
+def test_conftest_beside_a_link_to_a_file_counts(project: Project, tests: Path) -> None:
+    elsewhere = project.folder.parent / "elsewhere.yml"
+    (tests / "a.yml").rename(elsewhere)
+    (tests / "a.yml").symlink_to(elsewhere)
+    assert read(project, str(tests / "a.yml"))[0] == {"a": "top"}
 
 
 def test_conftest_counts_up_to_the_folder_that_was_named(project: Project, tests: Path) -> None:
