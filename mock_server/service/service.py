@@ -215,7 +215,7 @@ class Service:
             return begun
         if operation.is_blocking:
             await begun.end()
-        return self.get(GetTask(begun.task.id), call)
+        return begun.answer or snapshot(begun.task, call.codec)
 
     async def stream(self, operation: SendMessage, call: CallContext) -> Subscription:
         """As `send`, but return what happens as it happens; a repeat has its last event only."""
@@ -285,14 +285,22 @@ class Service:
             raise jsonrpc.shutting_down()
         reading = read(message, operation.request_metadata)
         task = self._task_of(reading.message, key[0])
+        refusal = self._refusal(key[0])
+        if refusal and task.id == message.task_id:
+            # The task that waits for this message goes on waiting: a repeat continues it.
+            task = submitted(self._runtime.make_id(), key[0], reading.message)
         self.push.open(task, call, checked)
         live = LiveTask(task, self._notify)
-        if not self._is_ready:
-            return self._refuse(live, call, NOT_READY)
-        if not self.store.has_room_for(key[0]):
-            return self._refuse(live, call, NO_ROOM)
+        if refusal:
+            return self._refuse(live, call, refusal)
         self._enqueue(live, call, key, reading, is_blocking=is_blocking)
         return live
+
+    def _refusal(self, context_id: str) -> Refusal | None:
+        """Why no turn can begin in the context, if none can."""
+        if not self._is_ready:
+            return NOT_READY
+        return None if self.store.has_room_for(context_id) else NO_ROOM
 
     def _context_of(self, message: Message) -> str:
         """The message's own context, that of the task it names, or a new one.
@@ -380,7 +388,7 @@ class Service:
             refuse(turn.live, TOKEN_EXPIRED, self.assistant, self._runtime)
             self._settle(turn, is_replayable=False)
             return
-        self.store.close_open(turn.conversation, turn.live.task.id)
+        self.store.supersede_open(turn.conversation)
         turn.start(self._agent, reading)
         if turn.live.is_over:
             self._settle(turn)
@@ -405,7 +413,6 @@ class Service:
         if turn.conversation.open_task_id == turn.live.task.id:
             # It was to go on with the task that waits, and ends with it.
             turn.has_started = True
-            turn.conversation.open_task_id = None
         turn.cancel(reason)
         self._settle(turn)
         if turn.runner:
@@ -417,17 +424,16 @@ class Service:
         turn = Turn(self._agent, self._runtime, conversation, live, CallContext(asked.codec))
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
-        conversation.open_task_id = None
         self.store.settle(snapshot(live.task, asked.codec))
-        self.store.release(conversation)
 
     def _settle(self, turn: Turn, *, is_replayable: bool = True) -> None:
         """Keep the answer; runs in the same step as the last update, before any reader wakes."""
-        answer = snapshot(turn.live.task, turn.call.codec)
-        if answer.state.is_terminal or not turn.has_started:
-            self.store.settle(answer)
-        else:
+        answer = turn.live.answer = snapshot(turn.live.task, turn.call.codec)
+        is_awaited = turn.has_started or turn.conversation.open_task_id == answer.task_id
+        if is_awaited and not answer.state.is_terminal:
             self.store.leave_open(answer, turn.conversation)
+        else:
+            self.store.settle(answer)
         if is_replayable:
             self.store.remember(turn.key, answer)
         self._in_flight.discard(turn.key)

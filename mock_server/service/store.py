@@ -40,16 +40,18 @@ Key: TypeAlias = tuple[str, str]
 class LiveTask:
     """`task` is the fold of `updates`; readers wait for the log to grow or to end.
 
+    `answer` is the task at the end of its turn, whatever later turns do to it.
     `on_transition` gets the task at each change of its status, before anything follows.
     """
 
-    __slots__ = ("_growth", "_on_transition", "is_over", "task", "updates")
+    __slots__ = ("_growth", "_on_transition", "answer", "is_over", "task", "updates")
 
     def __init__(self, task: Task, on_transition: Callable[[Task], None] | None = None) -> None:
         self.task = task
         self._on_transition = on_transition
         self.updates: list[Update] = []
         self.is_over = False
+        self.answer: Snapshot | None = None
         self._growth: asyncio.Event | None = None
 
     def publish(self, update: Update) -> None:
@@ -151,23 +153,24 @@ class TtlCache(Generic[KeyT]):
         snapshot, _ = self._kept.get(key, (None, 0))
         return snapshot
 
+    def take(self, key: KeyT) -> None:
+        """Keep it no longer: it is somebody else's, and not forgotten."""
+        if kept := self._kept.pop(key, None):
+            self._size_bytes -= len(kept[0].encoded)
+
     def clear(self) -> None:
         self._kept.clear()
         self._size_bytes = 0
 
     def put(self, key: KeyT, snapshot: Snapshot) -> None:
         """Keep `snapshot` in place of what `key` had; it counts as the youngest."""
-        self._forget(key)
+        self.take(key)
         if self._limits.lifetime_seconds > 0:
             expires_at = self._elapsed_seconds() + self._limits.lifetime_seconds
             self._kept[key] = snapshot, expires_at
             self._size_bytes += len(snapshot.encoded)
             self._forget_expired()
             self._forget_surplus()
-
-    def _forget(self, key: KeyT) -> None:
-        if kept := self._kept.pop(key, None):
-            self._size_bytes -= len(kept[0].encoded)
 
     def _forget_expired(self) -> None:
         # All live equally long, so the oldest expire first.
@@ -185,7 +188,7 @@ class TtlCache(Generic[KeyT]):
 
     def _forget_oldest(self) -> None:
         key = next(iter(self._kept))
-        self._forget(key)
+        self.take(key)
         if self._on_forgotten:
             self._on_forgotten(key)
 
@@ -210,8 +213,7 @@ class Store:
         on_forgotten: Callable[[str], None] | None = None,
     ) -> None:
         self._limits = limits
-        self._live: dict[str, LiveTask] = {}
-        self._open: dict[str, Snapshot] = {}
+        self._unsettled: dict[str, LiveTask | Snapshot] = {}
         lifetime_seconds = max(TASK_LIFETIME_SECONDS, limits.replay_seconds)
         settled = CacheLimits(lifetime_seconds, limits.max_tasks)
         self._settled: TtlCache[str] = TtlCache(settled, elapsed_seconds, on_forgotten)
@@ -223,7 +225,7 @@ class Store:
 
     def task(self, task_id: str) -> LiveTask | Snapshot | None:
         """A task while its turn goes on, or as its last turn left it."""
-        return self._live.get(task_id) or self._open.get(task_id) or self._settled.find(task_id)
+        return self._unsettled.get(task_id) or self._settled.find(task_id)
 
     def context_of(self, task_id: str) -> str | None:
         """The context of a known task."""
@@ -236,26 +238,30 @@ class Store:
                 return task.context_id
 
     def begin(self, live: LiveTask) -> None:
-        """A turn of the task is queued."""
-        self._live[live.task.id] = live
+        """A turn of the task is queued; what earlier turns left of it is superseded."""
+        self._settled.take(live.task.id)
+        self._unsettled[live.task.id] = live
 
     def settle(self, answer: Snapshot) -> None:
-        """Nothing more is expected to happen to the task."""
-        self._live.pop(answer.task_id, None)
-        self._open.pop(answer.task_id, None)
+        """Nothing more is expected to happen to the task; no conversation waits in it."""
+        self._unsettled.pop(answer.task_id, None)
         self._settled.put(answer.task_id, answer)
+        conversation = self.conversation(answer.context_id)
+        if conversation and conversation.open_task_id == answer.task_id:
+            conversation.open_task_id = None
+            self.release(conversation)
 
     def leave_open(self, answer: Snapshot, conversation: Conversation) -> None:
         """The task waits for the user's answer, and reserves the conversation."""
-        self._live.pop(answer.task_id, None)
-        self._open[answer.task_id] = answer
+        self._unsettled[answer.task_id] = answer
         conversation.open_task_id = answer.task_id
 
-    def close_open(self, conversation: Conversation, task_id: str | None = None) -> None:
-        """The open task has its answer; it stays as it is unless it is `task_id` (TURN-2a)."""
-        open_id, conversation.open_task_id = conversation.open_task_id, None
-        if open_id and open_id != task_id:
-            self.settle(self._open[open_id])
+    def supersede_open(self, conversation: Conversation) -> None:
+        """The open task has its answer: it stays as it is (TURN-2a) unless a turn continues it."""
+        superseded = self.open_task(conversation)
+        conversation.open_task_id = None
+        if superseded:
+            self.settle(superseded)
 
     def answer(self, key: Key) -> Snapshot | None:
         """What a message was answered with, as long as that is remembered (TURN-5)."""
@@ -273,7 +279,8 @@ class Store:
 
     def open_task(self, conversation: Conversation) -> Snapshot | None:
         """The task in which `conversation` waits for the user."""
-        return self._open.get(conversation.open_task_id or "")
+        found = self._unsettled.get(conversation.open_task_id or "")
+        return found if isinstance(found, Snapshot) else None
 
     def has_room_for(self, context_id: str) -> bool:
         """Whether the context is reserved already, or may be (TURN-6)."""
@@ -316,8 +323,7 @@ class Store:
     def clear(self) -> None:
         """Forget everything; no turn runs."""
         for kept in (
-            self._live,
-            self._open,
+            self._unsettled,
             self._settled,
             self._answers,
             self._reserved,

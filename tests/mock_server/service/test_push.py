@@ -168,3 +168,15 @@ async def test_configurations_are_forgotten_with_their_task() -> None:
             tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED)), V03()))
         assert notifier.configs("t") == ()
         assert notifier.configs("u") == (HOOK,)
+
+
+async def test_configurations_stay_while_their_task_is_continued() -> None:
+    async with Notifier(Guard(UrlPolicy(), resolve), send) as notifier:
+        tasks = Store(StoreLimits(60, max_tasks=1), lambda: 0.0, notifier.forget)
+        superseded = Task("t", "c", Status(TaskState.INPUT_REQUIRED))
+        notifier.register("t", await notifier.check(HOOK), encode_task)
+        tasks.settle(snapshot(superseded, V03()))
+        tasks.begin(LiveTask(superseded))
+        for task_id in ("u", "v"):
+            tasks.settle(snapshot(Task(task_id, "c", Status(TaskState.COMPLETED)), V03()))
+        assert notifier.configs("t") == (HOOK,)

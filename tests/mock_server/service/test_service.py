@@ -14,7 +14,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult, Utterance
 from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.errors import RpcError
-from mock_server.profiles import Profile
+from mock_server.profiles import A2A, Profile
 from mock_server.project.load import assemble
 from mock_server.service.conversation import AgentVersion
 from mock_server.service.runtime import Runtime, real_runtime
@@ -716,3 +716,55 @@ async def test_turn_that_came_before_the_model_was_unloaded_goes_on() -> None:
         lab.hands.let_go.set()
         last = (await rest_of(lab.service.resubscribe(Resubscribe(begun.id))))[-1]
         assert states([last]) == ["completed"]
+
+
+@pytest.mark.req("TURN-3", "TURN-5a", "TURN-8")
+async def test_task_that_waits_goes_on_waiting_when_its_message_is_refused() -> None:
+    async with open_lab(ServiceSettings(profile=A2A)) as lab:
+        asked = await lab.say("send money")
+        lab.service.unload()
+        turn = lab.turn("Joe", context=None, task=asked.id)
+        refused = await lab.send(turn)
+        assert refused.status.state is TaskState.FAILED
+        assert refused.metadata == {"previousTaskId": asked.id}
+        assert lab.get(asked) == asked
+        lab.service.load()
+        retried = await lab.send(turn)
+        assert (retried.id, text_of(retried)) == (asked.id, "How much to Joe?")
+        assert lab.cancel(asked).status.state is TaskState.CANCELED
+        assert lab.get(refused) == refused
+
+
+@pytest.mark.req("TURN-2a", "TURN-10")
+async def test_message_before_it_in_the_queue_leaves_a_continued_task_alone() -> None:
+    async with open_lab(ServiceSettings(profile=A2A)) as lab:
+        asked = await lab.say("send money")
+        await lab.send(lab.turn("check the account", blocking=False))
+        queued = await lab.send(lab.turn("Joe", context=None, task=asked.id, blocking=False))
+        await lab.hands.paused.wait()
+        assert lab.get(asked) == queued
+        assert lab.cancel(asked).status.state is TaskState.CANCELED
+
+
+@pytest.mark.req("STATE-1", "TURN-3")
+async def test_task_that_waits_for_a_valid_token_reserves_its_context() -> None:
+    async with open_lab(ServiceSettings(profile=A2A)) as lab:
+        asked = await lab.say("send money")
+        late = lab.turn("Joe", context=None, task=asked.id)
+        refused = (await lab.service.send(late, replace(CALL, authorized_until=0))).task
+        assert (refused.id, refused.status.state) == (asked.id, TaskState.AUTH_REQUIRED)
+        assert [turns.open_task_id for turns in lab.service.store.conversations()] == [asked.id]
+        assert text_of(await lab.say("Joe")) == "How much to Joe?"
+        assert lab.get(asked).status.state is TaskState.AUTH_REQUIRED
+
+
+@pytest.mark.req("TURN-9")
+async def test_answer_is_the_task_at_its_turns_end_whatever_comes_after() -> None:
+    async with open_lab() as lab:
+        begun = await lab.start(lab.turn("check the account", message_id="slow"))
+        waiting = asyncio.create_task(lab.say("send money"))
+        await asyncio.sleep(0)
+        lab.service.reset()
+        assert (await waiting).status.state is TaskState.CANCELED
+        with pytest.raises(RpcError):
+            lab.get(begun)
