@@ -330,7 +330,7 @@ def empty_words(view: LogView, callback_url: str, *, registers: bool) -> Sequenc
     reply = turn.last_reply
     lines = [("The last turn registered, and no notification came.", styles.WARN)]
     if turn.is_refused and reply is not None and reply.error is not None:
-        said = f"{reply.error.code} {safe_line(reply.error.message)}"
+        said = safe_line(reply.error.text)
         lines = [(f"The agent refused the turn that registered: {said}", styles.BAD)]
     card = parse_json(view.card.raw).value if view.card is not None else None
     agent_url = view.card.url if view.card is not None else ""

@@ -75,7 +75,7 @@ def step(view: Outcomes, read: Read) -> Outcomes:
         case Received(result=result, call=call) if result is not None:
             return _learn(view, call.exchange, result)
         case Received(reply=reply, call=call) if reply is not None and call.purpose in STARTS_TASK:
-            error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
+            error = reply.error.text if reply.error else reply.problem
             status = f"HTTP {call.status}: " if reply.problem else ""
             return _fail(view, call.exchange, status + error)
         case Ended(entry=entry, call=call) if call.purpose in STARTS_TASK and not read.is_redirect:

@@ -154,7 +154,7 @@ def _of_error(exchange: Exchange, error: AgentError) -> Problem:
         or _STATUSES.get(_status(exchange) or 0)
         or _remedy_of_error(exchange, error.reason)
     )
-    what = f"the agent answers with error {error.code}: {error.message}"
+    what = f"the agent answers with {error.name}: {error.message}"
     return _problem(exchange, ProblemKind.REFUSED, what, remedy)
 
 

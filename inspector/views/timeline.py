@@ -182,7 +182,7 @@ def _update_of(reply: Reply, received: Received) -> Update:
     frame = received.entry
     if received.result is not None:
         return _told(frame, frame.channel, received.result, received.findings)
-    error = f"{reply.error.code} {reply.error.message}" if reply.error else reply.problem
+    error = reply.error.text if reply.error else reply.problem
     return _error(frame, frame.channel, error, received.findings)
 
 

@@ -315,6 +315,16 @@ class AgentError:
     data: Json = None
     reason: ErrorReason | None = None
 
+    @property
+    def name(self) -> str:
+        """How a sentence names it."""
+        return "an error without a code" if self.code is None else f"error {self.code}"
+
+    @property
+    def text(self) -> str:
+        """The code, where there is one, and the message."""
+        return self.message if self.code is None else f"{self.code} {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -82,6 +82,12 @@ def test_errors_are_refusals(script: "Script", code: int, status: int, cause: st
     assert bool(found.cause) == bool(cause)
 
 
+def test_error_without_a_code_is_told_as_such(script: "Script") -> None:
+    found = problem(script.send("x").respond().frame(ERROR.replace(b"%d", b'"x"')).end())
+    assert found is not None
+    assert found.what == "the agent answers with an error without a code: no"
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "cause"),
     [
