@@ -9,8 +9,8 @@ class Profile:
 
     `keeps_to_push_specification`: push that is off is an error of its own for inline configurations
     too, and configurations are found by their ids (PUSH-1).
-    `keeps_to_json_rpc`: `jsonrpc` is required, an id that cannot be read is null, and a request
-    without one is a notification, which is not answered.
+    `is_strict_on_the_wire`: `jsonrpc` is required, an id that is missing or cannot be read is null,
+    and a message without parts or a negative `historyLength` is refused.
     `continues_tasks`: a message that names a task continues it instead of starting one (TURN-2).
     `names_missing_extended_card`: that there is no extended card has an error of its own.
     """
@@ -18,7 +18,7 @@ class Profile:
     name: str
     streams_begin_with_task: bool = False
     keeps_to_push_specification: bool = False
-    keeps_to_json_rpc: bool = False
+    is_strict_on_the_wire: bool = False
     continues_tasks: bool = False
     names_missing_extended_card: bool = False
 
@@ -30,7 +30,7 @@ A2A = Profile(
     name="a2a",
     streams_begin_with_task=True,
     keeps_to_push_specification=True,
-    keeps_to_json_rpc=True,
+    is_strict_on_the_wire=True,
     continues_tasks=True,
     names_missing_extended_card=True,
 )

@@ -15,8 +15,10 @@ from mock_server.dialogue.model import Json
 MAX_DEPTH = 200
 
 
-def parse_json(text: bytes | str) -> Json:
-    """Return the value of `text`; numbers that JSON cannot write become null.
+def parse_json(text: bytes | str, *, keeps_numbers: bool = False) -> Json:
+    """Return the value of `text`; numbers that JSON cannot write, such as NaN, become null.
+
+    With `keeps_numbers` they stay as they are.
 
     Raises:
         ValueError: it is not JSON, not UTF-8, or nested deeper than MAX_DEPTH.
@@ -24,7 +26,7 @@ def parse_json(text: bytes | str) -> Json:
     try:
         value: Json = orjson.loads(text)
     except orjson.JSONDecodeError:
-        value = _parse_leniently(text)
+        value = _parse_leniently(text, keeps_numbers=keeps_numbers)
     if _openers(text) > MAX_DEPTH and _is_deep(value):
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
     return value
@@ -38,11 +40,12 @@ def encode_json(value: object) -> bytes:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _parse_leniently(text: bytes | str) -> Json:
+def _parse_leniently(text: bytes | str, *, keeps_numbers: bool) -> Json:
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
+    read = float if keeps_numbers else _finite
     try:
-        return json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+        return json.loads(text, parse_constant=read, parse_float=read)
     except RecursionError:
         raise ValueError(f"nested deeper than {MAX_DEPTH}") from None
 

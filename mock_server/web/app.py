@@ -112,7 +112,12 @@ class Middleware:
         trace_id = f"trace-{exchange.number}" if WANTS_TRACE in scope["headers"] else None
         asked = handling(trace_id, (hit.effect for hit in fired))
         answer = FaultyAnswer(
-            fired, request, body, self.sleep, partial(self._trace_header, trace_id)
+            fired,
+            request,
+            body,
+            self.context.codec,
+            self.sleep,
+            partial(self._trace_header, trace_id),
         )
         app = _noting(self.app, replace(self.context, handling=asked), exchange)
         await answer(app, scope, _replaying(received, receive), _noting_status(send, exchange))
@@ -179,7 +184,7 @@ class App:
     """
 
     def __init__(self, service: Service, site: Site, now: Callable[[], datetime]) -> None:
-        self.context = CallContext(V03(service.profile.keeps_to_json_rpc))
+        self.context = CallContext(V03(service.profile.is_strict_on_the_wire))
         self._rpc: RpcHandler = RpcEndpoint(
             service, max_body_bytes=site.max_body_bytes, ping_seconds=site.ping_seconds, now=now
         )

@@ -26,7 +26,7 @@ from mock_server.web import http_server
 from mock_server.web.rpc import JSON, RETRY_AFTER, Header, reply, reply_without_body
 from mock_server.wire import jsonrpc
 from mock_server.wire.jsonrpc import error_envelope, readable_id
-from mock_server.wire.operations import RpcId
+from mock_server.wire.operations import Codec, RpcId
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
@@ -43,12 +43,13 @@ EXTRA_HEADERS: Mapping[int, tuple[Header, ...]] = {
 class FaultyAnswer:
     """Passes a request on to the application and its answer back, with what `fired` does to both.
 
-    `headers` gives what is to be added when the answer begins.
+    `codec` writes the errors; `headers` gives what is to be added when the answer begins.
     """
 
     fired: tuple[Fired, ...]
     request: ReceivedRequest
     body: bytes
+    codec: Codec
     sleep: Sleep
     headers: Callable[[], tuple[Header, ...]]
 
@@ -110,12 +111,12 @@ class FaultyAnswer:
                 return error_envelope(None, jsonrpc.unauthorized(), writes_null_id=True)
             case 409:
                 names = (self.request.context_id or "", self.request.message_id or "")
-                return error_envelope(self._rpc_id(), jsonrpc.InFlight(*names))
+                return self.codec.encode_error(self._rpc_id(), jsonrpc.InFlight(*names))
             case 413:
-                return error_envelope(None, jsonrpc.too_large())
+                return self.codec.encode_error(None, jsonrpc.too_large())
             case _:
                 error = RpcError(jsonrpc.Code.INTERNAL, phrase)
-                return error_envelope(self._rpc_id(), error)
+                return self.codec.encode_error(self._rpc_id(), error)
 
     def _rpc_id(self) -> RpcId:
         try:

@@ -1,7 +1,7 @@
 """JSON-RPC over HTTP: `POST /`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TypeAlias
@@ -28,9 +28,7 @@ from mock_server.wire.operations import (
     BadCall,
     Call,
     CallContext,
-    Operation,
     Resubscribe,
-    SendMessage,
     Streamed,
     StreamMessage,
 )
@@ -38,7 +36,6 @@ from mock_server.wire.operations import (
 logger = get_logger("a2a_server")
 
 OK = 200
-NO_CONTENT = 204
 CONFLICT = 409
 CONTENT_TOO_LARGE = 413
 JSON = b"application/json"
@@ -70,13 +67,8 @@ class RpcEndpoint:
             await reply(send, codec.encode_error(None, jsonrpc.too_large()), CONTENT_TOO_LARGE)
             return
         match codec.decode(body):
-            case BadCall(is_notification=True):
-                await reply_without_body(send)
             case BadCall(id=rpc_id, error=error):
                 await reply(send, codec.encode_error(rpc_id, error))
-            case Call(is_notification=True, operation=operation):
-                await self._run_unanswered(operation, context)
-                await reply_without_body(send)
             case Call() as call:
                 try:
                     if isinstance(call.operation, StreamMessage | Resubscribe):
@@ -87,19 +79,6 @@ class RpcEndpoint:
                 except jsonrpc.InFlight as conflict:
                     refusal = codec.encode_error(call.id, conflict)
                     await reply(send, refusal, CONFLICT, RETRY_AFTER)
-
-    async def _run_unanswered(self, operation: Operation, context: CallContext) -> None:
-        """Do what a notification asks for; a turn that it begins goes on by itself."""
-        try:
-            match operation:
-                case StreamMessage() | Resubscribe():
-                    await self.service.follow(operation, context)
-                case SendMessage():
-                    await self.service.send(replace(operation, is_blocking=False), context)
-                case _:
-                    await self.service.answer(operation, context)
-        except Exception as error:
-            _as_rpc_error(error)
 
     async def _reply_to(self, call: Call, operation: Answered, context: CallContext) -> bytes:
         try:
@@ -168,8 +147,6 @@ async def reply(
     await send({"type": "http.response.body", "body": body})
 
 
-async def reply_without_body(
-    send: Send, status: int = NO_CONTENT, headers: Iterable[Header] = ()
-) -> None:
+async def reply_without_body(send: Send, status: int, headers: Iterable[Header] = ()) -> None:
     await send({"type": "http.response.start", "status": status, "headers": [*headers]})
     await send({"type": "http.response.body", "body": b""})

@@ -1,5 +1,6 @@
 """JSON-RPC 2.0: envelopes in the key order of a2a-sdk 0.3.26, and A2A's errors in its words."""
 
+import math
 from enum import IntEnum
 from functools import partial
 
@@ -26,19 +27,37 @@ def readable_id(body: Json) -> RpcId:
             return None
 
 
+def parse_request(body: bytes) -> Json:
+    """The JSON in `body`; an id such as NaN is not taken for null.
+
+    Raises:
+        ValueError: as `parse_json` does.
+    """
+    payload = parse_json(body)
+    if isinstance(payload, dict) and payload.get("id", "") is None:
+        match parse_json(body, keeps_numbers=True):
+            case {"id": rpc_id}:
+                return {**payload, "id": rpc_id}
+            case _:
+                pass
+    return payload
+
+
 def read_envelope(body: bytes) -> tuple[RpcId, dict[str, Json]] | BadCall:
     """A request's id and the whole of it, judged by JSON-RPC 2.0 (§4) alone.
 
-    A request without an id is a notification (§4.1).
+    An id that is missing counts as null: A2A has no notifications.
     """
     try:
-        payload = parse_json(body)
+        payload = parse_request(body)
     except ValueError:
         return BadCall(None, parse_error())
     if not isinstance(payload, dict):
         return BadCall(None, invalid_request(None))
     rpc_id = payload.get("id")
     if isinstance(rpc_id, bool) or not isinstance(rpc_id, str | int | float | None):
+        return BadCall(None, invalid_request(None))
+    if isinstance(rpc_id, float) and not math.isfinite(rpc_id):
         return BadCall(None, invalid_request(None))
     if payload.get("jsonrpc") != VERSION or not isinstance(payload.get("method"), str):
         return BadCall(rpc_id, invalid_request(None))

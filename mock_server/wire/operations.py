@@ -112,11 +112,10 @@ Answer: TypeAlias = TaskAnswer | TaskPushConfig | tuple[TaskPushConfig, ...] | N
 
 @record
 class Call:
-    """A request that was understood; a notification is not answered."""
+    """A request that was understood."""
 
     id: RpcId
     operation: Operation
-    is_notification: bool = False
 
 
 @record
@@ -125,7 +124,6 @@ class BadCall:
 
     id: RpcId
     error: RpcError
-    is_notification: bool = False
 
 
 class Codec(Protocol):

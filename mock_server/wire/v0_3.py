@@ -83,13 +83,13 @@ STATES = {state: state.value.replace("_", "-") for state in TaskState}
 class V03:
     """The codec of A2A 0.3.
 
-    `keeps_to_json_rpc`: JSON-RPC 2.0 to the letter, where the SDK departs from it (HTTP-5a).
+    `is_strict`: JSON-RPC 2.0 and A2A to the letter, where the SDK departs from them (HTTP-5a).
     """
 
-    keeps_to_json_rpc: bool = False
+    is_strict: bool = False
 
     def decode(self, body: bytes) -> Call | BadCall:
-        return decode_strictly(body) if self.keeps_to_json_rpc else decode_call(body)
+        return decode_strictly(body) if self.is_strict else decode_call(body)
 
     def encode_reply(self, call: Call, answer: Answer) -> bytes:
         return jsonrpc.result_envelope(call.id, _result(answer))
@@ -102,7 +102,7 @@ class V03:
         return jsonrpc.result_envelope(call.id, encoded)
 
     def encode_error(self, rpc_id: RpcId, error: RpcError) -> bytes:
-        return jsonrpc.error_envelope(rpc_id, error, writes_null_id=self.keeps_to_json_rpc)
+        return jsonrpc.error_envelope(rpc_id, error, writes_null_id=self.is_strict)
 
     def encode_task(self, task: Task) -> EncodedTask:
         return encode_task(task)
@@ -121,21 +121,57 @@ def decode_call(body: bytes) -> Call | BadCall:
     Its envelope is judged first (-32600), then the method (-32601), then its params (-32602).
     """
     try:
-        payload = parse_json(body)
+        payload = jsonrpc.parse_request(body)
     except ValueError:
         return BadCall(None, jsonrpc.parse_error())
     return decode_request(payload, echoes=len(body) <= ECHOED_BYTES)
 
 
 def decode_strictly(body: bytes) -> Call | BadCall:
-    """As `decode_call`, with the envelope judged by JSON-RPC itself."""
+    """As `decode_call`, with the envelope judged by JSON-RPC itself, and params by A2A's text."""
     envelope = jsonrpc.read_envelope(body)
     if isinstance(envelope, BadCall):
         return envelope
     rpc_id, payload = envelope
     known = payload if isinstance(rpc_id, str | int) else {**payload, "id": STANDS_FOR_ANY_ID}
     decoded = decode_request(known, echoes=len(body) <= ECHOED_BYTES)
-    return replace(decoded, id=rpc_id, is_notification="id" not in payload)
+    if isinstance(decoded, Call) and (problems := _missed_by_models(decoded.operation)):
+        return BadCall(rpc_id, jsonrpc.invalid_params(problems))
+    return replace(decoded, id=rpc_id)
+
+
+def _missed_by_models(operation: Operation) -> list[Json]:
+    """Problems that the SDK's models let pass, in pydantic's form (HTTP-5a)."""
+    match operation:
+        case StreamMessage(turn=turn) | (SendMessage() as turn):
+            problems = _negative_history(turn.history_length, "configuration")
+            if not turn.message.parts:
+                problems.append(
+                    {
+                        "type": "too_short",
+                        "loc": ["params", "message", "parts"],
+                        "msg": "List should have at least 1 item after validation, not 0",
+                        "input": [],
+                    }
+                )
+            return problems
+        case GetTask(history_length=length):
+            return _negative_history(length)
+        case _:
+            return []
+
+
+def _negative_history(length: int | None, *inside: str) -> list[Json]:
+    if length is None or length >= 0:
+        return []
+    return [
+        {
+            "type": "greater_than_equal",
+            "loc": ["params", *inside, "historyLength"],
+            "msg": "Input should be greater than or equal to 0",
+            "input": length,
+        }
+    ]
 
 
 def decode_request(payload: Json, *, echoes: bool) -> Call | BadCall:

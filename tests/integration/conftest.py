@@ -29,7 +29,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import ActionResult
 from mock_server.dialogue.state import DialogueState, Tracker
 from mock_server.faults.fault import Fault
-from mock_server.profiles import Profile
+from mock_server.profiles import RASA, Profile
 from mock_server.project.endpoints import A2AServer, A2AServerEntry, JwtAuth
 from mock_server.project.load import Model, assemble
 from mock_server.push.delivery import Delivery
@@ -282,6 +282,7 @@ async def _serving_with_admin(
     seed: int | None = 1,
     token: str | None = None,
     pushes: bool = False,
+    profile: Profile = RASA,
 ) -> AsyncGenerator[Mock]:
     async with _client() as (mock, listener):
         card = agent_card(assistant, A2AServer("A small bank"), mock.url)
@@ -297,7 +298,11 @@ async def _serving_with_admin(
                 guard, Delivery(), tamper=armed.tamper, sleep=mock.sleep_for_fault
             ) as notifier,
             Service(
-                agent, runtime, ServiceSettings(), notifier if pushes else None, events
+                agent,
+                runtime,
+                ServiceSettings(profile=profile),
+                notifier if pushes else None,
+                events,
             ) as service,
         ):
             app = with_admin(

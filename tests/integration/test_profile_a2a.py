@@ -179,29 +179,28 @@ async def test_id_that_cannot_be_read_is_null_where_the_body_is_too_long(
         assert (reply.status_code, reply.json()["id"]) == (413, None)
 
 
-async def test_notification_is_heeded_and_not_answered(mock: "Mock") -> None:
-    asked = await task_of(mock, mock.turn("send money", "m1"))
+async def test_request_without_an_id_is_answered_with_null(mock: "Mock") -> None:
+    def unnamed(method: str, **params: object) -> dict[str, object]:
+        return {k: v for k, v in mock.request(method, **params).items() if k != "id"}
 
-    async def notify(body: dict[str, object]) -> None:
-        reply = await mock.post({k: v for k, v in body.items() if k != "id"})
-        assert (reply.status_code, reply.content) == (204, b"")
-        assert "content-length" not in reply.headers
+    turn = mock.turn("send money", "m1")
+    asked = (await mock.post({k: v for k, v in turn.items() if k != "id"})).json()
+    assert (asked["id"], asked["result"]["status"]["state"]) == (None, "input-required")
+    assert await error_of(mock, unnamed("tasks/get", id="nope")) == (-32001, None)
+    assert await error_of(mock, unnamed("nope")) == (-32601, None)
+    assert await error_of(mock, unnamed("tasks/get")) == (-32602, None)
+    assert await error_of(mock, unnamed("message/send", message={})) == (-32602, None)
+    canceled = (await mock.post(unnamed("tasks/cancel", id=asked["result"]["id"]))).json()
+    assert (canceled["id"], canceled["result"]["status"]["state"]) == (None, "canceled")
+    streamed = mock.turn("send money", "m2", "message/stream")
+    stream = await mock.post({k: v for k, v in streamed.items() if k != "id"})
+    frames = [json.loads(line[6:]) for line in stream.text.splitlines() if line.startswith("data")]
+    assert {frame["id"] for frame in frames} == {None}
+    assert frames[-1]["result"]["final"] is True
 
-    await notify(mock.request("tasks/get", id="nope"))
-    await notify(mock.request("nope"))
-    await notify(mock.request("tasks/get"))
-    await notify(mock.request("tasks/cancel", id=asked.id))
-    canceled = await task_of(mock, mock.request("tasks/get", id=asked.id))
-    assert canceled.status.state is types.TaskState.canceled
-    for number, method in enumerate(("message/send", "message/stream")):
-        await notify(mock.turn("check the account", f"n{number}", method))
-        await mock.paused.wait()
-        conflict = await mock.say("check the account", f"n{number}")
-        assert conflict.status_code == 409
-        await notify(mock.turn("check the account", f"n{number}"))
-        mock.let_go.set()
-        done = await task_of(mock, mock.turn("send money", f"after{number}"))
-        assert done.status.state is types.TaskState.input_required
-        await task_of(mock, mock.request("tasks/cancel", id=done.id))
-        mock.paused.clear()
-        mock.let_go.clear()
+
+@pytest.mark.parametrize("rpc_id", ["NaN", "Infinity", "-1e999"])
+async def test_number_that_json_cannot_write_is_no_id(mock: "Mock", rpc_id: str) -> None:
+    content = f'{{"jsonrpc":"2.0","id":{rpc_id},"method":"tasks/get","params":{{"id":"x"}}}}'
+    reply = (await mock.client.post("/", content=content)).json()
+    assert (reply["error"]["code"], reply["id"]) == (-32600, None)

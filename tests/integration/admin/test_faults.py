@@ -14,6 +14,7 @@ import pytest
 from mock_server.dialogue.model import Json
 from mock_server.faults.effects import KINDS
 from mock_server.faults.fault import Fault, read_fault
+from mock_server.profiles import A2A
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Mock, Serving
@@ -148,6 +149,17 @@ async def test_status_for_a_body_that_is_no_json_has_no_id(mock: "Mock") -> None
     await mock.arm({"effect": {"kind": "http_status", "status": 500}})
     refused = await mock.client.post("/", content=b"{")
     assert "id" not in refused.json()
+
+
+@pytest.mark.req("HTTP-5a")
+@pytest.mark.parametrize("status", [409, 413, 500])
+async def test_status_in_profile_a2a_has_null_for_an_id_that_is_missing(
+    serving: "Serving", status: int
+) -> None:
+    async with serving(profile=A2A) as mock:
+        await mock.arm({"effect": {"kind": "http_status", "status": status}})
+        refused = await mock.client.post("/", content=b"{}")
+        assert (refused.status_code, refused.json()["id"]) == (status, None)
 
 
 @pytest.mark.req("ADMIN-1")

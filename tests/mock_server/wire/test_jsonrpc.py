@@ -1,13 +1,14 @@
 """JSON-RPC 2.0 to the letter."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mock_server.wire.operations import BadCall, Call, GetTask
-from mock_server.wire.v0_3 import decode_strictly
+from mock_server.wire.v0_3 import decode_call, decode_strictly
 
 pytestmark = pytest.mark.req("HTTP-5", "HTTP-5a")
 
@@ -28,13 +29,60 @@ VALUES = st.recursive(
 @pytest.mark.parametrize("rpc_id", ["", "r1", 0, -1, 1.5, None])
 def test_id_is_echoed_as_it_came(rpc_id: object) -> None:
     call = decode_strictly(json.dumps({**GET, "id": rpc_id}).encode())
-    assert call == Call(rpc_id, GetTask("t"), is_notification=False)  # pyright: ignore[reportArgumentType] -- the table holds ids only
+    assert call == Call(rpc_id, GetTask("t"))  # pyright: ignore[reportArgumentType] -- the table holds ids only
     assert type(call.id) is type(rpc_id)
 
 
-def test_request_without_an_id_is_a_notification() -> None:
-    call = decode_strictly(json.dumps(GET).encode())
-    assert call == Call(None, GetTask("t"), is_notification=True)
+def test_request_without_an_id_is_as_one_whose_id_is_null() -> None:
+    assert decode_strictly(json.dumps(GET).encode()) == Call(None, GetTask("t"))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("decode", [decode_call, decode_strictly])
+def test_id_that_json_cannot_write_is_an_invalid_request(
+    decode: Callable[[bytes], Call | BadCall], number: str
+) -> None:
+    sent = json.dumps({"id": "…", **GET}).replace('"\\u2026"', number)
+    decoded = decode(sent.encode())
+    assert isinstance(decoded, BadCall)
+    assert (decoded.id, decoded.error.code) == (None, -32600)
+
+
+def send(parts: object, **configuration: object) -> dict[str, object]:
+    message = {"kind": "message", "role": "user", "messageId": "m", "parts": parts}
+    return {"message": message, "configuration": configuration}
+
+
+TEXT = {"kind": "text", "text": "hello"}
+
+
+@pytest.mark.parametrize("method", ["message/send", "message/stream"])
+@pytest.mark.parametrize(
+    ("params", "place"),
+    [
+        (send([]), ["params", "message", "parts"]),
+        (send([{**TEXT, "kind": "video"}]), ["params", "message", "parts", 0, "TextPart", "kind"]),
+        (send([TEXT], historyLength=-1), ["params", "configuration", "historyLength"]),
+    ],
+)
+def test_message_is_judged_by_the_specification(
+    method: str, params: dict[str, object], place: list[object]
+) -> None:
+    decoded = decode_strictly(json.dumps({**GET, "method": method, "params": params}).encode())
+    assert isinstance(decoded, BadCall)
+    assert decoded.error.code == -32602
+    problems = decoded.error.data
+    assert isinstance(problems, list)
+    assert isinstance(problems[0], dict)
+    assert problems[0]["loc"] == place
+
+
+def test_negative_history_length_is_refused_where_a_task_is_read() -> None:
+    params = {"id": "t", "historyLength": -1}
+    decoded = decode_strictly(json.dumps({**GET, "params": params}).encode())
+    assert isinstance(decoded, BadCall)
+    assert decoded.error.code == -32602
+    assert isinstance(decode_call(json.dumps({**GET, "id": 1, "params": params}).encode()), Call)
 
 
 def test_problem_shows_what_was_sent_and_no_id_that_was_not() -> None:
