@@ -190,7 +190,7 @@ async def test_reset_brings_back_the_beginning(mock: "Mock") -> None:
     await mock.client.post("/__admin/model/unload")
     reset = await mock.client.post("/__admin/reset")
     assert reset.json() == {"faults": [], "is_loaded": True}
-    assert (await running).json()["error"]["code"] == -32001
+    assert (await running).json()["result"]["status"]["state"] == "canceled"
     assert (await mock.admin("contexts")).json()["total"] == 0
     assert (await mock.admin("faults")).json() == {"faults": []}
     assert await say(mock, "send money", "m1") == "input-required"
