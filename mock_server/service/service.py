@@ -251,12 +251,14 @@ class Service:
         task_id = operation.task_id
         match self._find(task_id):
             case LiveTask():
-                self._cancel(self._turns[task_id], CancelReason.ORCHESTRATOR)
+                turn = self._turns[task_id]
+                turn.trace = self._keep_trace(call, turn.live.task, turn.trace)
+                self._cancel(turn, CancelReason.ORCHESTRATOR)
             case Snapshot(context_id=context_id, state=state) as answered:
                 conversation = self.store.conversation(context_id)
                 if conversation is None or conversation.open_task_id != task_id:
                     raise jsonrpc.not_cancelable(state)
-                self._cancel_open(conversation, answered)
+                self._cancel_open(conversation, answered, call)
         return self.get(GetTask(task_id), call)
 
     def _begin(
@@ -360,10 +362,7 @@ class Service:
         is_blocking: bool,
     ) -> None:
         conversation = self.store.enter(key[0], self.assistant)
-        trace = None
-        if trace_id := call.handling.trace_id:
-            trace = Trace(live.task.id, conversation.id)
-            self.store.keep_trace(trace_id, trace)
+        trace = self._keep_trace(call, live.task)
         turn = Turn(self._agent, self._runtime, conversation, live, call, key=key, trace=trace)
         self._turns[live.task.id] = turn
         self._in_flight.add(key)
@@ -373,6 +372,15 @@ class Service:
             self._start(turn, reading)
         if not live.is_over:
             turn.runner = self._group.create_task(self._run(turn, reading))
+
+    def _keep_trace(
+        self, call: CallContext, task: Task, trace: Trace | None = None
+    ) -> Trace | None:
+        """The `trace` of a turn of `task`, or a new one, kept under the id that `call` wants."""
+        if trace_id := call.handling.trace_id:
+            trace = trace or Trace(task.id, task.context_id)
+            self.store.keep_trace(trace_id, trace)
+        return trace
 
     async def _run(self, turn: Turn, reading: Reading) -> None:
         async with turn.conversation.queue:
@@ -418,10 +426,11 @@ class Service:
         if turn.runner:
             turn.runner.cancel()
 
-    def _cancel_open(self, conversation: Conversation, asked: Snapshot) -> None:
+    def _cancel_open(self, conversation: Conversation, asked: Snapshot, call: CallContext) -> None:
         """Cancel the task in which `conversation` waits for the user."""
         live = LiveTask(asked.task, self._notify)
         turn = Turn(self._agent, self._runtime, conversation, live, CallContext(asked.codec))
+        turn.trace = self._keep_trace(call, live.task)
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
         self.store.settle(snapshot(live.task, asked.codec))

@@ -123,7 +123,7 @@ class Middleware:
         await answer(app, scope, _replaying(received, receive), _noting_status(send, exchange))
 
     def _trace_header(self, trace_id: str | None) -> tuple[Header, ...]:
-        """Only a turn that was begun has a trace."""
+        """Only a turn that was begun or canceled has a trace."""
         if trace_id is None or not self.has_trace(trace_id):
             return ()
         return ((TRACE_ID, trace_id.encode()),)

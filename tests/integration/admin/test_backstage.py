@@ -88,6 +88,28 @@ async def test_only_a_turn_that_runs_has_a_trace(mock: "Mock") -> None:
     assert (await mock.client.get("/__admin/traces/trace-1")).status_code == 404
 
 
+@pytest.mark.req("ADMIN-2")
+@pytest.mark.parametrize("is_traced_already", [False, True])
+@pytest.mark.parametrize("text", ["send money", "check the account"])
+async def test_cancel_is_traced_as_the_turn_that_it_ends(
+    mock: "Mock", text: str, *, is_traced_already: bool
+) -> None:
+    asked = {"X-Mock-Trace": "1"}
+    turn = mock.turn(text, configuration={"blocking": False})
+    begun = await mock.post(turn, asked if is_traced_already else None)
+    task = begun.json()["result"]
+    canceled = await mock.post(mock.request("tasks/cancel", id=task["id"]), asked)
+    assert canceled.json()["result"]["status"]["state"] == "canceled"
+    trace = (await mock.admin(f"traces/{canceled.headers['x-mock-trace-id']}")).json()
+    assert (trace["task"], trace["context"]) == (task["id"], "c1")
+    assert trace["turn"]["state"] == "canceled"
+    assert trace["state_candidates"][0]["rule"] == "STATE-4"
+    assert "FlowCancelled" in [event["event"] for event in trace["turn"]["events"]]
+    again = await mock.post(mock.request("tasks/cancel", id=task["id"]), asked)
+    assert again.json()["error"]["code"] == -32002
+    assert "x-mock-trace-id" not in again.headers
+
+
 async def test_trace_comes_when_the_turn_is_over(mock: "Mock") -> None:
     body = mock.turn("check the account", method="message/stream")
     async with mock.client.stream(
