@@ -45,6 +45,7 @@ CARD_CODE = f"{CODE}.agent_card"
 CARD_FIX = "see the AgentCard of A2A 0.3 §5.5"
 SCHEMES = ("http://", "https://")
 OWN_PYTHON = Path(".venv") / "bin" / "python"
+LEGACY_TLS = (("tls",), ("a2a_server", "tls"))
 SECRET = ("a2a_server", "auth", "jwt", "secret")
 
 
@@ -225,14 +226,14 @@ def read_a2a_server(
 
 
 def _without_tls(root: Node | None, found: Findings) -> Node | None:
-    """`root` without `a2a_server.tls`, a key of older versions of Rasa, which is reported."""
-    block = find(root, ("a2a_server",))
-    if not (isinstance(root, MapNode) and isinstance(block, MapNode) and "tls" in block.entries):
-        return root
-    text = "a2a_server.tls is no longer read"
-    fix = "remove it, and start with --ssl-certificate and --ssl-keyfile"
-    found.error(block.place("tls"), f"{CODE}.legacy_tls", text, fix)
-    return without(root, {("a2a_server", "tls")})
+    """`root` without the `tls` of older versions of Rasa, which is reported where it stands."""
+    for path in LEGACY_TLS:
+        block = find(root, path[:-1])
+        if isinstance(block, MapNode) and "tls" in block.entries:
+            text = f"{'.'.join(path)} is no longer read"
+            fix = "remove it, and start with --ssl-certificate and --ssl-keyfile"
+            found.error(block.place("tls"), f"{CODE}.legacy_tls", text, fix)
+    return without(root, {*LEGACY_TLS}) if isinstance(root, MapNode) else root
 
 
 def _description(written: str | None, at: Location, given: str | None, found: Findings) -> str:

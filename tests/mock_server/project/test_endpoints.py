@@ -122,6 +122,17 @@ a2a_server:
     assert any("push_notifications_enabled: found 'perhaps'" in p for p in problems)
 
 
+@pytest.mark.req("CFG-4")
+@pytest.mark.parametrize("value", ["{certificate: x}", "", "true"])
+def test_tls_of_older_versions_is_refused_wherever_it_stands(value: str):
+    _, problems = read(f"tls: {value}\na2a_server:\n  description: A bank.\n  tls: {value}\n")
+    fix = "remove it, and start with --ssl-certificate and --ssl-keyfile"
+    assert problems == [
+        f"1: validation.a2a_server.legacy_tls: tls is no longer read; {fix}",
+        f"4: validation.a2a_server.legacy_tls: a2a_server.tls is no longer read; {fix}",
+    ]
+
+
 @pytest.mark.req("CFG-5a")
 @pytest.mark.parametrize("block", ["", "a2a_server: {}", "a2a_server:", "action_endpoint: {}"])
 def test_missing_description_prints_the_line_to_add(block: str):
