@@ -110,7 +110,7 @@ def why_unreadable(folder: Path) -> str:
 
 def _chosen(path: Path | None, default: Path, found: Findings) -> Mapping[str, str]:
     """The file given, which must exist, or the project's own, which need not."""
-    if path is not None and not path.exists():
+    if path is not None and not os.path.exists(path):
         found.error(Location(str(path)), "project.no_file", "there is no such file")
     return _one([path or default], found)
 
@@ -220,6 +220,11 @@ def unpacked(archive: Path) -> Generator[Path]:
     Raises:
         ProjectError: it is not such an archive, is too large, or has no project in it.
     """
+    if not os.path.isfile(archive):
+        # To open a pipe would wait for whoever writes to it.
+        is_there = os.path.lexists(archive)
+        text = "this is neither a folder nor a file" if is_there else "there is no such file"
+        raise _archive_error(archive, text)
     with TemporaryDirectory(prefix="a2a-mock-") as temporary:
         folder = Path(temporary)
         try:
@@ -259,4 +264,5 @@ def _project_in(folder: Path, archive: Path) -> Path:
 
 
 def _archive_error(archive: Path, text: str) -> ProjectError:
-    return ProjectError([Problem(Location(str(archive)), "project.archive", text)])
+    fix = "name an assistant's folder, or a .tar.gz of one"
+    return ProjectError([Problem(Location(str(archive)), "project.archive", text, fix)])

@@ -203,7 +203,7 @@ def load_model(path: Path, *, environment: Mapping[str, str], relax: bool = Fals
     Raises:
         ProjectError: with every problem that keeps it from being loaded.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         return _load_folder(path, environment, relax=relax)
     with unpacked(path) as folder:
         try:

@@ -6,6 +6,8 @@ parser takes: lone surrogates, NaN, byte order marks.
 
 import json
 import math
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 
 import orjson
 
@@ -33,11 +35,24 @@ def parse_json(text: bytes | str, *, keeps_numbers: bool = False) -> Json:
 
 
 def encode_json(value: object) -> bytes:
-    """Return compact UTF-8 in the order of the keys; lone surrogates are escaped."""
+    """Return compact UTF-8 in the order of the keys; lone surrogates are escaped.
+
+    Dataclasses are objects of their fields, and a datetime is text in ISO 8601.
+    """
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain)
+        return text.encode()
+
+
+def _plain(value: object) -> object:
+    """What orjson writes by itself, for the standard library to write."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _parse_leniently(text: bytes | str, *, keeps_numbers: bool) -> Json:

@@ -280,7 +280,7 @@ class PutModel:
         except ProjectError as error:
             logger.warning("a2a_mock.model.not_loaded", problems=str(error))
             text = f"Agent with name '{path}' could not be loaded."
-            found: list[Json] = [f"{p.location}: {p.code}" for p in error.problems]
+            found: list[Json] = [str(problem) for problem in error.problems]
             return _rasa_failure(BAD_REQUEST, "BadRequest", text, {"problems": found})
         return Response(status_code=NO_CONTENT)
 

@@ -178,3 +178,14 @@ async def test_request_is_listed_with_the_faults_that_hit_it(mock: "Mock") -> No
 async def test_requests_of_the_admin_api_are_not_in_the_journal(mock: "Mock") -> None:
     await mock.admin("faults")
     assert await numbers(mock) == []
+
+
+@pytest.mark.req("ADMIN-2", "HTTP-5")
+async def test_half_of_a_surrogate_pair_is_shown_as_it_came(mock: "Mock") -> None:
+    for text in ("send money", "Jo\ud800e"):
+        await mock.client.post("/", content=json.dumps(mock.turn(text, context="\ud800")))
+    listed = (await mock.admin("requests")).json()["requests"]
+    assert [received["text"] for received in listed] == ["send money", "Jo\ud800e"]
+    near = (await mock.admin("requests/near-misses", text="Jane")).json()["near_misses"]
+    assert near[0]["request"]["text"] == "Jo\ud800e"
+    assert (await mock.admin("contexts")).json()["contexts"][0]["context"] == "\ud800"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 import time
 from dataclasses import replace
@@ -322,10 +323,25 @@ def archive_of(path: Path, **files: bytes) -> Path:
     return path
 
 
+NAME_A_PROJECT = "name an assistant's folder, or a .tar.gz of one"
+
+
 def problems_of_model(path: Path) -> list[str]:
     with pytest.raises(ProjectError) as caught:
         load_model(path, environment={})
     return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.req("HTTP-3", "HTTP-5")
+def test_model_that_is_neither_file_nor_folder_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.tar.gz"
+    os.mkfifo(pipe)
+    for path, text in (
+        (pipe, "this is neither a folder nor a file"),
+        (tmp_path / ("x" * 256), "there is no such file"),
+        (tmp_path / "a\0b", "there is no such file"),
+    ):
+        assert problems_of_model(path) == [f"{path}:0: project.archive: {text}; {NAME_A_PROJECT}"]
 
 
 def test_folder_is_its_name_and_a_hash(folder: Path) -> None:
@@ -375,7 +391,7 @@ def test_file_that_is_not_an_archive_is_a_problem(tmp_path: Path, content: bytes
     file = tmp_path / "bank.tar.gz"
     file.write_bytes(content)
     assert problems_of_model(file) == [
-        f"{file}:0: project.archive: this is not a readable .tar.gz archive"
+        f"{file}:0: project.archive: this is not a readable .tar.gz archive; {NAME_A_PROJECT}"
     ]
 
 
@@ -387,7 +403,7 @@ def test_missing_file_is_a_problem(tmp_path: Path) -> None:
 def test_model_of_rasa_itself_holds_no_project(tmp_path: Path) -> None:
     archive = archive_of(tmp_path / "m.tar.gz", components__config_yml=b"x: 1\n", metadata=b"{}")
     (problem,) = problems_of_model(archive)
-    assert problem.endswith("it holds no project: there is no domain")
+    assert problem.endswith(f"it holds no project: there is no domain; {NAME_A_PROJECT}")
 
 
 def test_nothing_is_written_outside(tmp_path: Path) -> None:
@@ -413,7 +429,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         member.linkname = str(secret)
         tar.addfile(member)
     (problem,) = problems_of_model(archive)
-    assert problem.endswith("there is no domain")
+    assert "there is no domain" in problem
 
 
 def test_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -43,6 +45,26 @@ def test_number_that_json_cannot_write_is_null(word: str) -> None:
 
 def test_lone_surrogate_is_escaped() -> None:
     assert encode_json({"x": parse_json(b'"\\ud800"')}) == b'{"x":"\\ud800"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    at: datetime
+    texts: tuple[str, ...]
+
+
+@pytest.mark.parametrize("text", ["caf\u00e9", "\ud800", "\udc00 half"])
+def test_views_are_written_whatever_is_in_them(text: str) -> None:
+    at = datetime(2026, 11, 20, 10, 0, 0, 5, tzinfo=UTC)
+    assert json.loads(encode_json([Received(at, (text,))])) == [
+        {"at": "2026-11-20T10:00:00.000005+00:00", "texts": [text]}
+    ]
+
+
+@pytest.mark.parametrize("text", ["x", "\ud800"])
+def test_what_is_not_json_is_refused(text: str) -> None:
+    with pytest.raises(TypeError):
+        encode_json([text, object()])
 
 
 def test_byte_order_mark_is_skipped() -> None:
