@@ -23,6 +23,9 @@ from mock_server.faults.matching import (
 from mock_server.faults.tampering import UNTAMPERED, Tampering, tampered
 from mock_server.tasks.json_text import encode_json
 
+MAX_ARMED = 1000
+"""Each request is compared with every armed fault."""
+
 Path: TypeAlias = tuple[str | int, ...]
 
 
@@ -159,6 +162,12 @@ class ArmedFaults:
         fault_id = fault.id or self._fresh_id()
         self._armed[fault_id] = Armed(fault_id, fault, self._make_draw(fault_id))
         return self._armed[fault_id]
+
+    def has_room_for(self, faults: Iterable[Fault]) -> bool:
+        """Whether at most MAX_ARMED are armed with `faults`; one of the same id is replaced."""
+        ids = [fault.id for fault in faults]
+        named = {fault_id for fault_id in ids if fault_id is not None}
+        return len(self._armed.keys() | named) + ids.count(None) <= MAX_ARMED
 
     def disarm(self, fault_id: str) -> bool:
         """Whether there was such a fault."""

@@ -11,7 +11,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from mock_server.dialogue.model import Json
-from mock_server.faults.fault import Armed, ArmedFaults, Fault, FaultProblem, read_fault
+from mock_server.faults.fault import (
+    MAX_ARMED,
+    Armed,
+    ArmedFaults,
+    Fault,
+    FaultProblem,
+    read_fault,
+)
 from mock_server.faults.matching import Miss, misses, reaches
 from mock_server.service.events import ServerEvent
 from mock_server.service.service import Service
@@ -112,6 +119,8 @@ class Admin:
     async def arm_faults(self, request: Request) -> Response:
         """Arm a fault, or all of a list of them or none."""
         faults = _read_faults(await read_json(request))
+        if not self.faults.has_room_for(faults):
+            raise Refused(UNPROCESSABLE, f"expected at most {MAX_ARMED} armed faults")
         armed = tuple(views.armed_view(self.faults.arm(fault)) for fault in faults)
         self._publish_faults()
         return answer(views.ArmedList(armed), CREATED)

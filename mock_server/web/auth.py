@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import isnan
+from math import isfinite
 from typing import TypeAlias, TypeGuard
 
 import jwt
@@ -100,9 +100,9 @@ class TokenCheck:
 
 
 def _is_number(value: Json) -> TypeGuard[float]:
-    """Python reads NaN in JSON too, and neither expires nor begins."""
+    """Python reads NaN and Infinity in JSON too, and neither is a time."""
     if isinstance(value, float):
-        return not isnan(value)
+        return isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -210,6 +210,10 @@ class TamperedAnswer:
                 await self._finish()
 
     async def _send_document(self) -> None:
+        if self._head["status"] in BODILESS:
+            await self._begin(None)
+            await self._finish()
+            return
         document = tampered_document(self._unsent, self._effects)
         await self._begin(len(document))
         is_cut = any(isinstance(e, ConnectionReset) and e.when == "during" for e in self._effects)

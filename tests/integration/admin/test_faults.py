@@ -55,6 +55,22 @@ def _event(result: dict[str, object]) -> str:
             raise AssertionError(result)
 
 
+@pytest.mark.req("ADMIN-1")
+async def test_more_faults_than_are_armed_at_most_are_refused(mock: "Mock") -> None:
+    fault = {"effect": "connection_reset"}
+    for faults in ([fault] * 20_000, [{**fault, "id": f"f{number}"} for number in range(1001)]):
+        refused = await mock.client.post("/__admin/faults", json=faults)
+        assert (refused.status_code, refused.json()["error"]) == (
+            422,
+            "expected at most 1000 armed faults",
+        )
+    named = [{**fault, "id": f"f{number}"} for number in range(1000)]
+    for _ in range(2):
+        assert (await mock.client.post("/__admin/faults", json=named)).status_code == 201
+    assert (await mock.client.post("/__admin/faults", json=fault)).status_code == 422
+    assert len((await mock.admin("faults")).json()["faults"]) == 1000
+
+
 def exchange(port: int, body: bytes, verb: bytes = b"POST", path: bytes = b"/") -> bytes:
     """All bytes that come back for a request, until the connection ends.
 

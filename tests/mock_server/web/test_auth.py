@@ -136,6 +136,8 @@ def test_public_key_is_not_a_secret(issuers: Mapping[str, Issuer]) -> None:
         ({"exp": str(NOW + 60)}, "claim 'exp' is not a number of seconds"),
         ({"exp": True}, "claim 'exp' is not a number of seconds"),
         ({"exp": float("nan")}, "claim 'exp' is not a number of seconds"),
+        ({"exp": float("inf")}, "claim 'exp' is not a number of seconds"),
+        ({"nbf": float("-inf")}, "claim 'nbf' is not a number of seconds"),
         ({"exp": [NOW + 60]}, "claim 'exp' is not a number of seconds"),
         ({"nbf": NOW + 0.001}, "it is not valid yet"),
         ({"iat": NOW + 0.001}, "it is not valid yet"),
@@ -156,7 +158,6 @@ def test_times_are_verified_without_leeway(
         ({"exp": NOW + 0.001}, NOW + 0.001),
         ({"nbf": NOW, "iat": NOW}, NOW + 60),
         pytest.param({"exp": 10**400}, 10**400, id="beyond-float"),
-        ({"exp": float("inf")}, float("inf")),
         # A claim that is not configured is not looked at, whatever it holds.
         ({"aud": "somebody else", "iss": "anybody"}, NOW + 60),
         ({"aud": 7, "sub": 7, "jti": 7}, NOW + 60),
