@@ -96,6 +96,21 @@ class ConditionError(MockError):
         super().__init__(f"condition {source!r}: {reason}")
 
 
+class SlowCondition(ConditionError):
+    """A regular expression in `source` takes too long."""
+
+
+class SearchTooSlow(MockError):
+    """Whether `expression` matches a text takes too long to tell."""
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        super().__init__(
+            f"regular expression {expression!r} takes too long: "
+            "repeat nothing that is repeated itself, as in (a+)+"
+        )
+
+
 class TemplateFailed(MockError):
     """The Jinja of `source` cannot be read, or fails on the values it is given."""
 

@@ -3,7 +3,6 @@
 Time is data: the caller decides whether to sleep.
 """
 
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,7 +21,9 @@ from mock_server.dialogue.outside import (
     UnstubbedActions,
     Utterance,
 )
+from mock_server.dialogue.regular_expressions import search
 from mock_server.dialogue.state import DialogueState, Tracker
+from mock_server.errors import SearchTooSlow
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,17 @@ def run_stub(
         is_failure = stubs.unstubbed is UnstubbedActions.FAIL
         yield failed(name, "it has no stub") if is_failure else ActionResult()
         return
-    branch = next((b for b in stub.branches if _holds(b, state)), StubBranch())
+    warnings: list[str] = []
+    branch = next((b for b in stub.branches if _holds(b, state, warnings)), StubBranch())
     yield from _paused(branch.delay_seconds)
     yield from _streamed(branch)
     if branch.fails:
         yield failed(name, "its stub says so")
         return
     spoken = (Utterance("".join(branch.stream)),) if branch.stream else ()
-    yield ActionResult(slots=branch.slots, utterances=(*spoken, *branch.utterances))
+    yield ActionResult(
+        slots=branch.slots, utterances=(*spoken, *branch.utterances), warnings=tuple(warnings)
+    )
 
 
 def _streamed(branch: StubBranch) -> Iterator[Progress]:
@@ -93,9 +97,18 @@ def _paused(seconds: float) -> Iterator[Progress]:
         yield Paused(seconds)
 
 
-def _holds(branch: StubBranch, state: DialogueState) -> bool:
-    is_said = branch.match is None or re.search(branch.match, state.user_text) is not None
-    return is_said and holds(branch.when, state)
+def _holds(branch: StubBranch, state: DialogueState, warnings: list[str]) -> bool:
+    """Whether the stub goes this way; what takes too long is added to `warnings`."""
+
+    def warn(text: str) -> None:
+        warnings.append(f"{branch.location}: {text}")
+
+    try:
+        is_said = branch.match is None or search(branch.match, state.user_text) is not None
+    except SearchTooSlow as error:
+        warn(str(error))
+        return False
+    return is_said and holds(branch.when, state, warn)
 
 
 @dataclass(frozen=True, slots=True)

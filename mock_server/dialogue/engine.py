@@ -161,7 +161,11 @@ def _understood(turn: RunningTurn, message: UserMessage) -> Requesting[Understoo
         turn.emit(GenerationRequested(message.text))
         outcome = yield
         generation = outcome if isinstance(outcome, Generation) else None
-    return understand(turn.assistant, turn.state, message.text, generation)
+
+    def warn(text: str) -> None:
+        turn.emit(Warned(text))
+
+    return understand(turn.assistant, turn.state, message.text, generation, warn)
 
 
 def _start_session(turn: RunningTurn) -> Requesting[None]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from mock_server.dialogue.model import Flow, Json
 from mock_server.dialogue.predicate import Predicate
 from mock_server.dialogue.state import DialogueState, active_frame, asked_slot, context_of
-from mock_server.errors import ConditionError, TemplateFailed
+from mock_server.errors import ConditionError, SearchTooSlow, SlowCondition, TemplateFailed
 
 CACHED_SOURCES = 4096
 
@@ -203,6 +203,8 @@ def evaluate(source: str, document: Document) -> bool:
     predicate = compile_condition(rendered)
     try:
         return predicate.evaluate(document)
+    except SearchTooSlow as error:
+        raise SlowCondition(rendered, str(error)) from error
     except TypeError as error:
         raise ConditionError(rendered, _what_has_no_order(rendered, document)) from error
     except (ValueError, KeyError, RecursionError) as error:
@@ -232,8 +234,12 @@ def why_closed(flow: Flow, slots: Mapping[str, Json]) -> str:
     return "" if holds else "the flow's condition does not hold"
 
 
-def holds(condition: str | None, state: DialogueState) -> bool:
+def holds(
+    condition: str | None, state: DialogueState, warn: Callable[[str], None] | None = None
+) -> bool:
     """Whether `condition` holds; None always does, one that cannot be evaluated does not (§3).
+
+    `warn` is told why one takes too long.
 
     The context has the fields of the patterns on top, `active_flow` and `asked_slot`.
     """
@@ -247,5 +253,7 @@ def holds(condition: str | None, state: DialogueState) -> bool:
     }
     try:
         return evaluate(condition, {"slots": state.slots, "context": context})
-    except (ConditionError, TemplateFailed):
+    except (ConditionError, TemplateFailed) as error:
+        if warn and isinstance(error, SlowCondition):
+            warn(str(error))
         return False

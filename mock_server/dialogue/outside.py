@@ -63,6 +63,7 @@ class StubBranch:
     stream: tuple[str, ...] = ()
     chunk_delay_seconds: float = 0.0
     fails: bool = False
+    location: Location = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from functools import cache
 from ply.lex import Lexer, LexError, lex
 from ply.yacc import LRParser, NullLogger, yacc
 from pypred import parser as grammar
-from pypred.ast import Node
+from pypred.ast import Node, Regex
 from pypred.predicate import LiteralResolver
 
+from mock_server.dialogue.regular_expressions import compile_expression, search
 from mock_server.errors import ConditionError
 
 
@@ -31,7 +32,11 @@ class Predicate:
         self._node = _parse(source)
 
     def evaluate(self, document: Mapping[str, object]) -> bool:
-        """Whether it holds for `document`; what pypred raises is its caller's to explain."""
+        """Whether it holds for `document`; what pypred raises is its caller's to explain.
+
+        Raises:
+            SearchTooSlow: a regular expression takes too long.
+        """
         return self._node.evaluate(LiteralResolver(), document)
 
 
@@ -56,7 +61,27 @@ def _parse(source: str) -> Node:
         problems = _invalid_in(source, node)
     if problems or not node:
         raise ConditionError(source, "; ".join(problems))
+    node.pre(_bound)
     return node
+
+
+class _BoundedExpression:
+    """What pypred takes for a compiled regular expression."""
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, expression: str) -> None:
+        compile_expression(expression)
+        self._expression = expression
+
+    def search(self, text: str) -> object:
+        return search(self._expression, text)
+
+
+def _bound(node: Node) -> None:
+    """Let no regular expression of the predicate stop the program."""
+    if isinstance(node, Regex):
+        node.re = _BoundedExpression(node.value)
 
 
 def _syntax_errors(lexer: Lexer, parser: LRParser) -> Iterator[str]:

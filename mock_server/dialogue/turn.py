@@ -62,7 +62,7 @@ from mock_server.dialogue.state import (
     roots,
     texts_in,
 )
-from mock_server.errors import ConditionError, TemplateFailed
+from mock_server.errors import ConditionError, SlowCondition, TemplateFailed
 
 Result = TypeVar("Result")
 
@@ -141,6 +141,10 @@ class RunningTurn:
         """Whether `condition` holds now; one that cannot be evaluated does not, with a warning."""
         try:
             return evaluate(condition, self.document())
+        except SlowCondition as error:
+            step = self.step_of(self.top) if self.stack else None
+            self.emit(Warned(f"{step.location}: {error}" if step else str(error)))
+            return False
         except (ConditionError, TemplateFailed) as error:
             self.emit(Warned(str(error)))
             return False

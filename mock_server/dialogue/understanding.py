@@ -7,7 +7,7 @@ request for another flow come before an answer; free text, which fits everything
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from rapidfuzz import fuzz, process
@@ -58,6 +58,7 @@ from mock_server.dialogue.model import (
     SlotType,
 )
 from mock_server.dialogue.outside import Generation
+from mock_server.dialogue.regular_expressions import search
 from mock_server.dialogue.state import (
     DialogueState,
     RuleTried,
@@ -68,6 +69,7 @@ from mock_server.dialogue.state import (
     context_of,
 )
 from mock_server.dialogue.turn import waiting_agent
+from mock_server.errors import SearchTooSlow
 from mock_server.records import record
 
 FUZZY = 80
@@ -403,13 +405,23 @@ SHORT = 4
 EMPTY = "rasa_internal_error_user_input_empty"
 
 
+Warn: TypeAlias = Callable[[str], None]
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
 class MessageInContext:
     """A message in its situation, as the rules look at it."""
 
-    def __init__(self, assistant: Assistant, state: DialogueState, text: str) -> None:
+    def __init__(
+        self, assistant: Assistant, state: DialogueState, text: str, warn: Warn = _ignore
+    ) -> None:
         self.assistant = assistant
         self.state = state
         self.text = text
+        self.warn = warn
         self.sentence = read_sentence(text)
         self.asked = _asked(assistant, state)
         self._requested: RequestedFlows | None = None
@@ -548,20 +560,29 @@ def _meant_category(slot: Slot, text: str) -> str | None:
 def by_rules(message: MessageInContext) -> RuleResult:
     """The commands of the first rule in mock.yml that matches while its `when` holds."""
     for rule in message.assistant.understand:
-        commands, reason = _by_rule(rule, message.text, message.plain)
-        if commands and holds(rule.when, message.state):
+        try:
+            commands, reason = _by_rule(rule, message.text, message.plain)
+        except SearchTooSlow as error:
+            _warn_of(message, rule, str(error))
+            continue
+        warn = partial(_warn_of, message, rule)
+        if commands and holds(rule.when, message.state, warn):
             return commands, f"{rule.location}: {reason}"
     count = len(message.assistant.understand)
     return (), f"none of {count} rules in mock.yml matches" if count else "mock.yml has no rules"
 
 
+def _warn_of(message: MessageInContext, rule: UnderstandRule, text: str) -> None:
+    message.warn(f"{rule.location}: {text}")
+
+
 def _by_rule(rule: UnderstandRule, text: str, plain: str) -> RuleResult:
     groups: dict[str, str] = {}
     if rule.match is not None:
-        match = re.search(rule.match, text)
+        match = search(rule.match, text)
         if match is None:
             return (), ""
-        groups = {name: value.strip() for name, value in match.groupdict(default="").items()}
+        groups = {name: value.strip() for name, value in match.groupdict("").items()}
         reason = f"{match[0]!r} matches"
     else:
         least, examples = 100 * rule.threshold, rule.plain_examples
@@ -577,13 +598,18 @@ Rule: TypeAlias = Callable[[MessageInContext], RuleResult]
 
 
 def understand(
-    assistant: Assistant, state: DialogueState, text: str, generation: Generation | None = None
+    assistant: Assistant,
+    state: DialogueState,
+    text: str,
+    generation: Generation | None = None,
+    warn: Warn = _ignore,
 ) -> Understood:
     """The commands that `text` asks for in `state`, and every rule tried with its reason.
 
-    `generation` is what a language model made of it; the rules before it win.
+    `generation` is what a language model made of it; the rules before it win. `warn` gets what
+    is wrong with a rule.
     """
-    message = MessageInContext(assistant, state, text.strip())
+    message = MessageInContext(assistant, state, text.strip(), warn)
     if generation is None:
         return _tried(message, _RULES)
     given = generation.commands, generation.reason
@@ -634,7 +660,9 @@ def _button(message: MessageInContext) -> RuleResult:
     for number, button in enumerate(message.buttons, start=1):
         is_number = message.plain == str(number) and not _is_value(message)
         if is_number or lexicon.normalized(button.title) == message.plain:
-            sent = MessageInContext(message.assistant, message.state, button.payload.strip())
+            sent = MessageInContext(
+                message.assistant, message.state, button.payload.strip(), message.warn
+            )
             understood = _tried(sent, [rule for rule in _RULES if rule[1] is not _button])
             return understood.commands, f"the button {button.title!r} sends {button.payload!r}"
     return (), "no button has this title or number"

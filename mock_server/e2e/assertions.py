@@ -1,10 +1,10 @@
 """The assertions of test cases: read from files, compared with a turn's events (flows.md §11)."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.model import END, Json, LinkStep, coerce
+from mock_server.dialogue.regular_expressions import compile_expression, search
 from mock_server.dialogue.state import (
     ActionExecuted,
     BotUttered,
@@ -33,7 +33,7 @@ from mock_server.e2e.model import (
     JudgeNeeded,
     SlotIsSet,
 )
-from mock_server.errors import InvalidSlotValue, Location
+from mock_server.errors import InvalidSlotValue, Location, SearchTooSlow
 from mock_server.project.findings import Findings, suggestion
 from mock_server.project.nodes import (
     Fields,
@@ -187,9 +187,9 @@ def _bot_says(node: Node, found: Findings, key: str) -> BotSays:
 
 def _check_pattern(pattern: str | None, said: Fields) -> None:
     try:
-        re.compile(pattern or "")
-    except re.error as error:
-        text = f"text_matches is not a regular expression: {error}"
+        compile_expression(pattern or "")
+    except ValueError as error:
+        text = f"text_matches is {error}"
         said.found.error(said.at("text_matches"), "e2e.text_matches", text)
 
 
@@ -288,12 +288,20 @@ def _happens(assertion: Assertion, event: Event, assistant: Assistant) -> bool:
             return False
 
 
+def _is_found(pattern: str, text: str) -> bool:
+    """What takes too long to find is not there."""
+    try:
+        return search(pattern, text) is not None
+    except SearchTooSlow:
+        return False
+
+
 def _is_said(expected: BotSays, event: BotUttered) -> bool:
     if expected.text is not None and expected.text.strip() != event.text.strip():
         return False
     if expected.response is not None and expected.response != event.response:
         return False
-    if expected.pattern is not None and not re.search(expected.pattern, event.text):
+    if expected.pattern is not None and not _is_found(expected.pattern, event.text):
         return False
     if expected.buttons is None:
         return True

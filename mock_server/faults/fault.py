@@ -9,6 +9,7 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from mock_server.dialogue.model import Json
+from mock_server.errors import SearchTooSlow
 from mock_server.faults.effects import STRICT, Effect, PushEffect, Reach
 from mock_server.faults.matching import (
     PUSH_CRITERIA,
@@ -133,7 +134,8 @@ class Fired:
 class ArmedFaults:
     """`initial` are those of `mock.yml`; `make_draw` gives a fault its source of chance.
 
-    `on_fired` is called with each hit and what was hit.
+    `on_fired` is called with each hit and what was hit, and `on_slow` with a fault whose regular
+    expression takes too long; it does not hit.
     """
 
     def __init__(
@@ -141,10 +143,12 @@ class ArmedFaults:
         initial: Iterable[Fault],
         make_draw: Callable[[str], Draw],
         on_fired: Callable[[Fired, Subject], None],
+        on_slow: Callable[[str, SearchTooSlow], None],
     ) -> None:
         self._initial = tuple(initial)
         self._make_draw = make_draw
         self._on_fired = on_fired
+        self._on_slow = on_slow
         self._numbers = count(1)
         self._armed: dict[str, Armed] = {}
         self._initial_ids: tuple[str, ...] = ()
@@ -196,9 +200,16 @@ class ArmedFaults:
         candidates = (
             armed
             for armed in self._armed.values()
-            if reaches(armed.fault.effect, request) and not misses(armed.fault.match, request)
+            if reaches(armed.fault.effect, request) and self._matches(armed, request)
         )
         return self._hits(candidates, request)
+
+    def _matches(self, armed: Armed, request: ReceivedRequest) -> bool:
+        try:
+            return not misses(armed.fault.match, request)
+        except SearchTooSlow as slow:
+            self._on_slow(armed.id, slow)
+            return False
 
     def tamper(self, delivery: OutgoingPush) -> Tampering:
         """What becomes of a push notification: all that hit it, taken together."""

@@ -1,6 +1,5 @@
 """Which requests and push notifications a fault is for, and where each effect can show."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field
 
 from mock_server.dialogue.model import Json
+from mock_server.dialogue.regular_expressions import compile_expression, search
 from mock_server.faults.effects import STRICT, Effect, Reach
 from mock_server.tasks.json_text import parse_json
 from mock_server.tasks.task import TaskState
@@ -81,10 +81,7 @@ PUSH_CRITERIA = frozenset({"context", "task", "state"})
 
 
 def _checked(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from error
+    compile_expression(pattern)
     return pattern
 
 
@@ -138,7 +135,11 @@ def criteria(match: Match) -> frozenset[str]:
 
 
 def misses(match: RequestCriteria, request: ReceivedRequest) -> tuple[Miss, ...]:
-    """What keeps `request` from matching; empty if it does."""
+    """What keeps `request` from matching; empty if it does.
+
+    Raises:
+        SearchTooSlow: the regular expression takes too long.
+    """
     wanted = (
         ("method", match.method, request.method, _is_like),
         ("path", match.path, request.path, _is_like),
@@ -180,7 +181,7 @@ def _is_same(expected: str, found: str) -> bool:
 
 
 def _occurs(expected: str, found: str) -> bool:
-    return re.search(expected, found) is not None
+    return search(expected, found) is not None
 
 
 TURN_METHODS = frozenset(

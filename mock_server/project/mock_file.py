@@ -4,7 +4,6 @@ The models say what the file may hold: the loader, the JSON Schema and the refer
 from them. What only the whole project can show, e.g. whether a slot exists, is checked later.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias
@@ -41,6 +40,7 @@ from mock_server.dialogue.outside import (
     UnstubbedActions,
     Utterance,
 )
+from mock_server.dialogue.regular_expressions import compile_expression
 from mock_server.errors import Location
 from mock_server.faults.fault import Fault, read_fault
 from mock_server.project.agents import agent_flow
@@ -74,9 +74,9 @@ IGNORED_UTTERANCE_KEYS = frozenset({"elements", "attachment", "quick_replies"})
 
 def _regular_expression(text: str) -> str:
     try:
-        re.compile(text)
-    except re.error as error:
-        raise refusal("mock.match", f"not a regular expression: {error}") from error
+        compile_expression(text)
+    except ValueError as error:
+        raise refusal("mock.match", str(error)) from error
     return text
 
 
@@ -456,7 +456,7 @@ class _Reader:
         return name, value
 
     def rule(self, entry: RuleEntry) -> UnderstandRule:
-        groups = re.compile(entry.match or "").groupindex.keys()
+        groups = compile_expression(entry.match or "").groupindex.keys()
         for index, command in enumerate(entry.commands):
             self._command(command, entry.at("commands", index), groups)
         return UnderstandRule(
@@ -514,6 +514,7 @@ class _Reader:
             stream=tuple(entry.stream or ()),
             chunk_delay_seconds=entry.chunk_delay_seconds,
             fails=entry.fail is not None,
+            location=entry.node.location,
         )
 
     def _events(self, entries: Iterable[SlotEventEntry], by: str) -> Iterator[tuple[str, Json]]:

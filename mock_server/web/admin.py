@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from mock_server.dialogue.model import Json
+from mock_server.errors import SearchTooSlow
 from mock_server.faults.fault import (
     MAX_ARMED,
     Armed,
@@ -266,7 +267,7 @@ def admin_app(admin: Admin, version: str, token: str | None) -> ASGIApp:
         return answer(document)
 
     routes = [*_routes(described), Route(f"{PREFIX}/openapi.json", describe, methods=["GET"])]
-    handlers = {Refused: _refuse, HTTPException: _refuse}
+    handlers = {Refused: _refuse, HTTPException: _refuse, SearchTooSlow: _refuse}
     app = Starlette(routes=routes, exception_handlers=handlers)
     return Restricted(app, bearer_check(token) if token else None, "--admin-token-env", _turn_away)
 
@@ -355,6 +356,8 @@ async def _refuse(_: Request, refusal: Exception) -> Response:
     match refusal:
         case Refused(status=status, complaint=complaint):
             return answer(complaint, status)
+        case SearchTooSlow():
+            return answer(Complaint(str(refusal)), UNPROCESSABLE)
         case HTTPException(status_code=status, detail=detail):
             response = answer(Complaint(detail), status)
             response.headers.update(refusal.headers or {})

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.stdlib import get_logger
 
 from mock_server.dialogue.model import Json
-from mock_server.errors import ProjectError
+from mock_server.errors import ProjectError, SearchTooSlow
 from mock_server.faults.fault import ArmedFaults, Draw, Fault, Fired, Subject
 from mock_server.faults.matching import RPC_PATH, OutgoingPush, read_request
 from mock_server.faults.tampering import handling
@@ -328,7 +328,10 @@ def arm_faults(initial: Iterable[Fault], seed: int | None, events: EventBus) -> 
         logger.info("a2a_mock.fault.fired", fault=fired.fault_id, effect=fired.effect.kind)
         events.publish("fault", lambda: _fault_event(fired, subject))
 
-    return ArmedFaults(initial, make_draw, publish)
+    def warn(fault_id: str, slow: SearchTooSlow) -> None:
+        logger.warning("a2a_mock.fault.slow", fault=fault_id, reason=str(slow))
+
+    return ArmedFaults(initial, make_draw, publish, warn)
 
 
 def with_admin(

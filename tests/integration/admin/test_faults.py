@@ -71,6 +71,18 @@ async def test_more_faults_than_are_armed_at_most_are_refused(mock: "Mock") -> N
     assert len((await mock.admin("faults")).json()["faults"]) == 1000
 
 
+@pytest.mark.req("ADMIN-1", "HTTP-5")
+async def test_fault_whose_expression_takes_too_long_does_not_hit(
+    mock: "Mock", caplog: pytest.LogCaptureFixture
+) -> None:
+    await mock.arm({"id": "slow", "effect": "connection_reset", "match": {"text": "(x+x+)+y"}})
+    assert (await mock.say("x" * 5000, "m1")).status_code == 200
+    assert "a2a_mock.fault.slow" in caplog.text
+    refused = await mock.client.get("/__admin/requests", params={"text": "(x+x+)+y"})
+    assert refused.status_code == 422
+    assert "takes too long" in refused.json()["error"]
+
+
 def exchange(port: int, body: bytes, verb: bytes = b"POST", path: bytes = b"/") -> bytes:
     """All bytes that come back for a request, until the connection ends.
 

@@ -131,7 +131,9 @@ def seeded(fault_id: str) -> Draw:
 
 def armed(*values: Json, fired: list[tuple[Fired, Subject]] | None = None) -> ArmedFaults:
     hits = [] if fired is None else fired
-    return ArmedFaults(map(fault, values), seeded, lambda hit, by: hits.append((hit, by)))
+    return ArmedFaults(
+        map(fault, values), seeded, lambda hit, by: hits.append((hit, by)), lambda _, __: None
+    )
 
 
 def ids(hits: Iterable[Fired]) -> list[str]:
