@@ -48,6 +48,12 @@ class Running:
         pages = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    @property
+    def peak_bytes(self) -> int:
+        """The most that was resident so far."""
+        _, _, after = Path(f"/proc/{self.pid}/status").read_text().partition("VmHWM:")
+        return int(after.split()[0]) * 1024
+
 
 @contextmanager
 def run(candidate: Candidate, core: int | None) -> Generator[Running]:
@@ -73,8 +79,8 @@ def run(candidate: Candidate, core: int | None) -> Generator[Running]:
             process.terminate()
 
 
-def mock(name: str, project: Path, text: str) -> Candidate:
-    line = [sys.executable, "-m", "mock_server", "serve", str(project), "--port", "0"]
+def mock(name: str, project: Path, text: str, *flags: str) -> Candidate:
+    line = [sys.executable, "-m", "mock_server", "serve", str(project), "--port", "0", *flags]
     return Candidate(name, lambda: line, text)
 
 

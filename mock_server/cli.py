@@ -21,6 +21,7 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 DEFAULT_PORT = 5005
 DEFAULT_MAX_BODY = 10 * 1024 * 1024
+DEFAULT_MAX_KEPT = 256 * 1024 * 1024
 LAST_PORT = 65535
 
 
@@ -200,6 +201,13 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         default=DEFAULT_MAX_BODY,
         metavar="BYTES",
         help="longest request that is read (default 10 MiB)",
+    )
+    add(
+        "--max-kept",
+        type=_count,
+        default=DEFAULT_MAX_KEPT,
+        metavar="BYTES",
+        help="how much is kept of each: tasks, answers, contexts (default 256 MiB)",
     )
     add("--log-format", choices=["text", "json"], default="text", help="how stderr is written")
     add("--seed", type=int, metavar="N", help="the same ids and the same chance in every run")

@@ -94,6 +94,7 @@ class ServeOptions:
     admin_token_env: str | None
     load_delay: float
     max_body: int
+    max_kept: int
     log_format: str
     seed: int | None
     allow_local_push: bool

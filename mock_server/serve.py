@@ -177,6 +177,7 @@ def _service_settings(options: ServeOptions, project: Project) -> ServiceSetting
         replay_seconds=server.replay_seconds,
         timeout_seconds=server.task_timeout_seconds,
         max_contexts=server.max_contexts,
+        max_kept_bytes=options.max_kept,
         profile=PROFILES[options.profile],
     )
 

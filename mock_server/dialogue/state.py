@@ -1,5 +1,6 @@
 """A conversation: its events, the state that is their fold, and questions about its stack."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -256,6 +257,7 @@ QUESTIONS = frozenset(
 )
 
 MAX_TRACKED_EVENTS = 1000
+MAX_TRACKED_BYTES = 16 * 1024 * 1024
 
 Stack: TypeAlias = tuple[Frame, ...]
 
@@ -457,6 +459,52 @@ def _moved(stack: tuple[Frame, ...], event: FrameMoved) -> tuple[Frame, ...]:
     return (*stack[:place], moved, *stack[place + 1 :])
 
 
+def held_bytes(*values: Json) -> int:
+    """The memory that JSON values take."""
+    size_bytes = 0
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        size_bytes += sys.getsizeof(value)
+        if isinstance(value, dict):
+            pending += value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return size_bytes
+
+
+def state_bytes(state: DialogueState) -> int:
+    """The memory that the values of a dialogue take: its slots, and what was said last."""
+    size_bytes = sys.getsizeof(state.user_text) + _uttered_bytes(state.bot_uttered)
+    size_bytes += _uttered_bytes(state.previously_uttered)
+    if state.user_metadata:
+        size_bytes += held_bytes(dict(state.user_metadata))
+    for frame in state.stack:
+        size_bytes += held_bytes(dict(frame.context))
+    for value in state.slots.values():
+        if value is not None:
+            size_bytes += held_bytes(value)
+    return size_bytes
+
+
+def _uttered_bytes(uttered: tuple[BotUttered, ...]) -> int:
+    return sum([held_bytes(said.text, said.custom) for said in uttered])
+
+
+def event_bytes(event: Event) -> int:
+    """The memory that the values of `event` take."""
+    match event:
+        case UserUttered(text=text, metadata=metadata):
+            return held_bytes(text, dict(metadata))
+        case SlotSet(value=value):
+            return held_bytes(value)
+        case BotUttered(text=text, custom=custom):
+            return held_bytes(text, custom)
+        case _:
+            return 0
+
+
 @dataclass(slots=True)
 class Tracker:
     """The last events of a conversation, each with its time in seconds since 1970."""
@@ -467,7 +515,13 @@ class Tracker:
 
     def begin_turn(self) -> None:
         """Mark where a turn begins that may be undone, and drop old events."""
-        del self.events[:-MAX_TRACKED_EVENTS]
+        kept = size_bytes = 0
+        for _, event in reversed(self.events):
+            size_bytes += event_bytes(event)
+            if kept == MAX_TRACKED_EVENTS or size_bytes > MAX_TRACKED_BYTES:
+                break
+            kept += 1
+        del self.events[: len(self.events) - kept]
         self._before_turn = len(self.events)
 
     def record(self, event: Event, seconds: float) -> None:

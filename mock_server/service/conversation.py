@@ -22,7 +22,9 @@ from mock_server.dialogue.state import (
     Request,
     Tracker,
     Warned,
+    event_bytes,
     initial_state,
+    state_bytes,
 )
 from mock_server.tasks.mapper import TurnOutcome
 from mock_server.tasks.trace import TracedTurn
@@ -75,10 +77,20 @@ class Conversation:
 
     `queue` lets one turn run after the other, in order of arrival (TURN-4). `open_task_id` is the
     task that waits for the user's answer (TURN-3), `unfinished` the number of turns that run or
-    wait in the queue: either reserves the context (TURN-6).
+    wait in the queue: either reserves the context (TURN-6). `size_bytes` is what the store last
+    found it to hold.
     """
 
-    __slots__ = ("_version", "id", "open_task_id", "queue", "state", "tracker", "unfinished")
+    __slots__ = (
+        "_version",
+        "id",
+        "open_task_id",
+        "queue",
+        "size_bytes",
+        "state",
+        "tracker",
+        "unfinished",
+    )
 
     def __init__(self, conversation_id: str, assistant: Assistant) -> None:
         self.id = conversation_id
@@ -87,11 +99,17 @@ class Conversation:
         self.queue = asyncio.Lock()
         self.open_task_id: str | None = None
         self.unfinished = 0
+        self.size_bytes = 0
         self._version = 0
 
     @property
     def is_reserved(self) -> bool:
         return self.unfinished > 0 or self.open_task_id is not None
+
+    def measured_bytes(self) -> int:
+        """The memory that its values take now."""
+        tracked = sum([event_bytes(event) for _, event in self.tracker.events])
+        return state_bytes(self.state) + tracked
 
     def restart(self, assistant: Assistant) -> None:
         """Forget the dialogue so far."""

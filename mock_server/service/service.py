@@ -21,6 +21,7 @@ from mock_server.service.conversation import AgentVersion, Conversation
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import Runtime
 from mock_server.service.store import (
+    MAX_KEPT_BYTES,
     Key,
     LiveTask,
     Snapshot,
@@ -80,12 +81,14 @@ class ServiceSettings:
     """`replay_seconds` is how long an answered message is remembered, from its answer on.
 
     0 is no limit for `timeout_seconds` and `max_contexts`, and no replay for `replay_seconds`.
+    `max_kept_bytes` is for each kind of thing that the store keeps.
     """
 
     replay_seconds: float = 600
     timeout_seconds: float = 600
     max_contexts: int = 1000
     profile: Profile = RASA
+    max_kept_bytes: int = MAX_KEPT_BYTES
 
 
 class Service:
@@ -105,7 +108,9 @@ class Service:
         self._agent = agent
         self._runtime = runtime
         self._settings = settings
-        limits = StoreLimits(settings.replay_seconds, settings.max_contexts)
+        limits = StoreLimits(
+            settings.replay_seconds, settings.max_contexts, max_bytes=settings.max_kept_bytes
+        )
         self.store = Store(limits, runtime.elapsed_seconds, notifier and notifier.forget)
         self.push = PushOperations(self.store, notifier, settings.profile)
         self._notify = notifier.notify if notifier else None

@@ -6,8 +6,9 @@ be forgotten: the oldest first, when it has reached its age or there are too man
 A forgotten task is unknown (-32001); the dialogue that it was a turn of goes on regardless.
 
 A reserved context, one with a turn to come or an open question, is never forgotten. The others go
-on where they left off when their next message comes, until there are very many of them: then the
-one that was silent longest is forgotten, so that a server may run for weeks.
+on where they left off when their next message comes, until there are very many of them, or they
+hold very much: then the one that was silent longest is forgotten, so that a server may run for
+weeks.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ MEBIBYTE = 1024 * 1024
 TASK_LIFETIME_SECONDS = 3600
 MAX_TASKS = 50_000
 MAX_SILENT = 100_000
+MAX_KEPT_BYTES = 256 * MEBIBYTE
 MAX_TRACES = 256
 Occurrence: TypeAlias = Task | Update
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -124,7 +126,7 @@ class CacheLimits:
 
     lifetime_seconds: float
     max_count: int = MAX_TASKS
-    max_bytes: int = 256 * MEBIBYTE
+    max_bytes: int = MAX_KEPT_BYTES
 
 
 class TtlCache(Generic[KeyT]):
@@ -195,12 +197,16 @@ class TtlCache(Generic[KeyT]):
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """`replay_seconds` is how long an answer is remembered; 0 `max_contexts` is no limit."""
+    """`replay_seconds` is how long an answer is remembered; 0 `max_contexts` is no limit.
+
+    `max_bytes` is for each kind of thing: tasks, answers, reserved contexts, silent contexts.
+    """
 
     replay_seconds: float = 600
     max_contexts: int = 1000
     max_silent: int = MAX_SILENT
     max_tasks: int = MAX_TASKS
+    max_bytes: int = MAX_KEPT_BYTES
 
 
 class Store:
@@ -215,12 +221,14 @@ class Store:
         self._limits = limits
         self._unsettled: dict[str, LiveTask | Snapshot] = {}
         lifetime_seconds = max(TASK_LIFETIME_SECONDS, limits.replay_seconds)
-        settled = CacheLimits(lifetime_seconds, limits.max_tasks)
+        settled = CacheLimits(lifetime_seconds, limits.max_tasks, limits.max_bytes)
         self._settled: TtlCache[str] = TtlCache(settled, elapsed_seconds, on_forgotten)
-        replays = CacheLimits(limits.replay_seconds)
+        replays = CacheLimits(limits.replay_seconds, max_bytes=limits.max_bytes)
         self._answers: TtlCache[Key] = TtlCache(replays, elapsed_seconds)
         self._reserved: dict[str, Conversation] = {}
+        self._reserved_bytes = 0
         self._silent: OrderedDict[str, Conversation] = OrderedDict()
+        self._silent_bytes = 0
         self._traces: OrderedDict[str, Trace] = OrderedDict()
 
     def task(self, task_id: str) -> LiveTask | Snapshot | None:
@@ -284,15 +292,23 @@ class Store:
 
     def has_room_for(self, context_id: str) -> bool:
         """Whether the context is reserved already, or may be (TURN-6)."""
-        is_full = 0 < self._limits.max_contexts <= len(self._reserved)
+        is_full = (
+            0 < self._limits.max_contexts <= len(self._reserved)
+            or self._reserved_bytes >= self._limits.max_bytes
+        )
         return not is_full or context_id in self._reserved
 
     def enter(self, context_id: str, assistant: Assistant) -> Conversation:
         """Reserve the context for one more turn; a new one begins as `assistant` says."""
-        conversation = self._reserved.get(context_id) or self._silent.pop(context_id, None)
+        conversation = self._reserved.get(context_id)
         if conversation is None:
-            conversation = Conversation(context_id, assistant)
-        self._reserved[context_id] = conversation
+            conversation = self._silent.pop(context_id, None)
+            if conversation is None:
+                conversation = Conversation(context_id, assistant)
+            # A new one has no size yet.
+            self._silent_bytes -= conversation.size_bytes
+            self._reserved_bytes += conversation.size_bytes
+            self._reserved[context_id] = conversation
         conversation.unfinished += 1
         return conversation
 
@@ -303,12 +319,30 @@ class Store:
 
     def release(self, conversation: Conversation) -> None:
         """Free the context if nothing reserves it any more."""
-        if conversation.is_reserved or conversation.id not in self._reserved:
+        if conversation.id not in self._reserved:
+            return
+        open_task = self.open_task(conversation)
+        before = conversation.size_bytes
+        conversation.size_bytes = conversation.measured_bytes()
+        if open_task:
+            conversation.size_bytes += len(open_task.encoded)
+        if conversation.is_reserved:
+            self._reserved_bytes += conversation.size_bytes - before
             return
         del self._reserved[conversation.id]
+        self._reserved_bytes -= before
         self._silent[conversation.id] = conversation
-        if len(self._silent) > self._limits.max_silent:
-            context_id, _ = self._silent.popitem(last=False)
+        self._silent_bytes += conversation.size_bytes
+        self._forget_silent()
+
+    def _forget_silent(self) -> None:
+        """Make room; the last one stays, however large it is."""
+        limits = self._limits
+        while len(self._silent) > 1 and (
+            len(self._silent) > limits.max_silent or self._silent_bytes > limits.max_bytes
+        ):
+            context_id, forgotten = self._silent.popitem(last=False)
+            self._silent_bytes -= forgotten.size_bytes
             logger.info("a2a_mock.conversation.forgotten", context_id=context_id)
 
     def trace(self, trace_id: str) -> Trace | None:
@@ -331,6 +365,7 @@ class Store:
             self._traces,
         ):
             kept.clear()
+        self._reserved_bytes = self._silent_bytes = 0
 
 
 class Subscription:

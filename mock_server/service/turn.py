@@ -65,7 +65,7 @@ NOT_READY = Refusal(
 )
 NO_ROOM = Refusal(
     event=f"{EXECUTOR}.execute.context_limit",
-    reason="max_contexts contexts are in flight or wait for an answer",
+    reason="max_contexts contexts, or --max-kept bytes of them, are in flight or wait",
     failure=Failure("context_limit", {}),
 )
 TOKEN_EXPIRED = Refusal(

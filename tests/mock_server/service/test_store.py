@@ -1,13 +1,15 @@
 """What is kept of settled tasks, and for how long."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.state import BotUttered, Frame
+from mock_server.service.conversation import Conversation
 from mock_server.service.store import CacheLimits, Snapshot, Store, StoreLimits, TtlCache
 from mock_server.tasks.task import TaskState
 from mock_server.wire.v0_3 import V03
@@ -90,8 +92,8 @@ def test_cache_holds_the_youngest_that_fit(steps: list[tuple[str, int, float]]) 
         assert len(cache) == len(model)
 
 
-def stored(*, max_contexts: int, max_silent: int = 100) -> Store:
-    return Store(StoreLimits(0, max_contexts, max_silent), Clock().now)
+def stored(*, max_contexts: int, max_silent: int = 100, max_bytes: int = 10_000) -> Store:
+    return Store(StoreLimits(0, max_contexts, max_silent, max_bytes=max_bytes), Clock().now)
 
 
 def test_silent_context_is_found_as_it_was_left() -> None:
@@ -131,3 +133,61 @@ def test_context_that_was_silent_longest_is_forgotten_first(
     assert "a2a_mock.conversation.forgotten" in caplog.text
     store.leave(busy)
     assert store.conversation("a") is None
+
+
+def turn(store: Store, context_id: str, **held: object) -> Conversation:
+    """A turn that leaves the context with these fields of its state."""
+    conversation = store.enter(context_id, Assistant())
+    conversation.state = replace(conversation.state, **held)
+    store.leave(conversation)
+    return conversation
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"user_text": "x" * 4000},
+        {"user_metadata": {"a": {"b": ["x" * 4000]}}},
+        {"slots": {"note": [["x" * 100] for _ in range(20)]}},
+        {"bot_uttered": (BotUttered("x" * 4000),)},
+        {"stack": (Frame("1", "flow", "step", context={"note": "x" * 4000}),)},
+    ],
+    ids=lambda held: next(iter(held)),
+)
+def test_silent_contexts_are_bounded_in_bytes(held: dict[str, object]) -> None:
+    store = stored(max_contexts=0)
+    for context_id in "abc":
+        turn(store, context_id, **held)
+    assert [conversation.id for conversation in store.conversations()] == ["b", "c"]
+
+
+def test_large_context_at_rest_makes_room_when_it_shrinks() -> None:
+    store = stored(max_contexts=0)
+    for context_id in "ab":
+        turn(store, context_id, user_text="x" * 4000)
+    turn(store, "a", user_text="short")
+    turn(store, "c", user_text="x" * 4000)
+    assert len([*store.conversations()]) == 3
+
+
+@pytest.mark.req("TURN-6")
+def test_contexts_that_wait_for_an_answer_are_bounded_in_bytes() -> None:
+    store = stored(max_contexts=0, max_bytes=10_000)
+    asked = store.enter("c", Assistant())
+    store.leave_open(snapshot("t", 10_000), asked)
+    store.leave(asked)
+    assert store.has_room_for("c")
+    assert not store.has_room_for("d")
+    store.settle(snapshot("t", 10_000))
+    assert store.has_room_for("d")
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=20))
+def test_room_for_contexts_does_not_leak(turns: list[tuple[str, int]]) -> None:
+    store = stored(max_contexts=0, max_bytes=10_000)
+    for context_id, thousands in turns:
+        turn(store, context_id, user_text="x" * 1000 * thousands)
+    store.enter("a", Assistant())
+    assert store.has_room_for("d")
+    turn(store, "b", user_text="")
+    assert store.conversation("b")
