@@ -7,7 +7,11 @@ Whatever else writes through `logging`, uvicorn above all, comes out in the same
 import json
 import logging
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
+from queue import SimpleQueue
+from threading import Thread
 from typing import TextIO
 
 import structlog
@@ -22,6 +26,8 @@ CREDENTIALS = re.compile(
     r"|(?<=[?&]token=)[^\s&#]+"  # Rasa's own token
 )
 MASK = "[hidden]"
+MAX_UNWRITTEN = 2000
+CLOSE_SECONDS = 5.0
 # Libraries log warnings and errors only.
 OWN_LOGGER = "a2a_server"
 HEADER = frozenset({"timestamp", "level", "event", "exception"})
@@ -41,6 +47,45 @@ def configure_logging(stream: TextIO, log_format: LogFormat = LogFormat.TEXT) ->
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(True)
     logging.getLogger(OWN_LOGGER).setLevel(logging.INFO)
+
+
+class _Background(logging.Handler):
+    """Has `handler` write in a thread; past MAX_UNWRITTEN lines, later ones are lost."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        super().__init__()
+        self._handler = handler
+        self._unwritten: SimpleQueue[logging.LogRecord | None] = SimpleQueue()
+        self._thread = Thread(target=self._write, name="log", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._unwritten.qsize() < MAX_UNWRITTEN:
+            self._unwritten.put(record)
+
+    def _write(self) -> None:
+        while record := self._unwritten.get():
+            self._handler.handle(record)
+
+    def close(self) -> None:
+        """Wait for what is not written yet, but not for a reader that takes nothing."""
+        self._unwritten.put(None)
+        self._thread.join(CLOSE_SECONDS)
+        super().close()
+
+
+@contextmanager
+def logging_in_background() -> Generator[None]:
+    """Let no line of the log wait for whoever reads stderr: a full pipe would stop every turn."""
+    root = logging.getLogger()
+    (direct,) = root.handlers
+    background = _Background(direct)
+    root.handlers = [background]
+    try:
+        yield
+    finally:
+        root.handlers = [direct]
+        background.close()
 
 
 def route_events() -> None:

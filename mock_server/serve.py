@@ -18,7 +18,7 @@ from mock_server.dialogue.model import Json
 from mock_server.dialogue.outside import Generate
 from mock_server.errors import ActionServerFailed, ProjectError, StartError
 from mock_server.llm import open_language_model
-from mock_server.logs import LogFormat, configure_logging
+from mock_server.logs import LogFormat, configure_logging, logging_in_background
 from mock_server.options import Secrets, ServeOptions, local_url, read_secrets
 from mock_server.printing import complain, print_lines
 from mock_server.profiles import PROFILES
@@ -60,7 +60,7 @@ def run(options: ServeOptions) -> int:
         complain(*error.problems)
         return EXIT_CONFIGURATION
     try:
-        with listener:
+        with listener, logging_in_background():
             run_on_loop(_serve(options, secrets, project, listener, tls))
     except ActionServerFailed as error:
         complain(error)

@@ -354,7 +354,7 @@ class Service:
         refuse(live, refusal, self.assistant, self._runtime)
         answer = snapshot(live.task, call.codec)
         self.store.settle(answer)
-        self._announce(answer)
+        self._announce(answer, 0.0)
         return live
 
     def _enqueue(
@@ -368,7 +368,16 @@ class Service:
     ) -> None:
         conversation = self.store.enter(key[0], self.assistant)
         trace = self._keep_trace(call, live.task)
-        turn = Turn(self._agent, self._runtime, conversation, live, call, key=key, trace=trace)
+        turn = Turn(
+            self._agent,
+            self._runtime,
+            conversation,
+            live,
+            call,
+            key=key,
+            trace=trace,
+            received_seconds=self._runtime.elapsed_seconds(),
+        )
         self._turns[live.task.id] = turn
         self._in_flight.add(key)
         self.store.begin(live)
@@ -454,9 +463,17 @@ class Service:
         del self._turns[answer.task_id]
         self._deadlines.end(turn)
         self.store.leave(turn.conversation)
-        self._announce(answer)
+        self._announce(answer, self._runtime.elapsed_seconds() - turn.received_seconds)
 
-    def _announce(self, answer: Snapshot) -> None:
+    def _announce(self, answer: Snapshot, seconds: float) -> None:
+        """Log a turn that has ended, `seconds` after its message came, and publish it."""
+        logger.info(
+            "a2a_mock.turn.ended",
+            context_id=answer.context_id,
+            task_id=answer.task_id,
+            state=answer.state.value,
+            milliseconds=round(seconds * 1000, 1),
+        )
         self.events.publish(
             "turn",
             lambda: {

@@ -89,7 +89,8 @@ def refuse(live: LiveTask, refusal: Refusal, assistant: Assistant, runtime: Runt
 class Turn:
     """A message being worked on: queued until `has_started`, over when `live` is.
 
-    `runner` is the asyncio task that it runs in, if it needs one.
+    `runner` is the asyncio task that it runs in, if it needs one; `received_seconds` is when its
+    message came, by the runtime's `elapsed_seconds`.
     """
 
     agent: AgentVersion
@@ -99,6 +100,7 @@ class Turn:
     call: CallContext
     key: Key = ("", "")
     trace: Trace | None = None
+    received_seconds: float = 0.0
     has_started: bool = False
     runner: asyncio.Task[None] | None = None
     engine: EngineTurn = field(init=False)

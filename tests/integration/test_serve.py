@@ -128,10 +128,13 @@ def test_signal_lets_running_turns_end(run_mock: "RunMock", project: Path, numbe
         assert "All is well." in stream
         assert '"state":"completed"' in stream
         _, log = mock.process.communicate(timeout=60)
-        assert (mock.process.returncode, log) == (0, "")
+        (line,) = log.splitlines()
+        assert mock.process.returncode == 0
+        assert "a2a_mock.turn.ended" in line
 
 
 def test_signal_ends_an_idle_server_at_once(run_mock: "RunMock", project: Path) -> None:
     with run_mock(project) as mock:
         mock.send("send money")
-        assert mock.stop() == (0, "")
+        code, log = mock.stop()
+        assert (code, len(log.splitlines())) == (0, 1)

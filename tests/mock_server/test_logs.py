@@ -6,11 +6,17 @@ import logging
 import re
 from collections.abc import Generator
 from pathlib import Path
+from threading import Event
 
 import pytest
 import structlog
 
-from mock_server.logs import LogFormat, configure_logging
+from mock_server.logs import (
+    MAX_UNWRITTEN,
+    LogFormat,
+    configure_logging,
+    logging_in_background,
+)
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvcmNoZXN0cmF0b3IifQ.c2lnbmF0dXJl"
 
@@ -120,6 +126,33 @@ LOGGED = re.compile(
     r"logger\.(?:info|warning|error|exception)\(\s*f?\"([^\"]+)\"|event=f?\"([^\"]+)\""
 )
 DOCUMENTED = re.compile(r"^\| `(a2a_[a-z0-9_.]+)`", re.MULTILINE)
+
+
+class FullPipe(io.StringIO):
+    """A stream that takes nothing until it `is_read`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read = Event()
+
+    def write(self, text: str, /) -> int:
+        self.is_read.wait()
+        return super().write(text)
+
+
+@pytest.mark.req("LOG-1")
+@pytest.mark.usefixtures("stream")
+def test_log_that_nobody_reads_stops_nothing() -> None:
+    pipe = FullPipe()
+    configure_logging(pipe)
+    logger = structlog.stdlib.get_logger("a2a_server")
+    with logging_in_background():
+        for number in range(MAX_UNWRITTEN + 10):
+            logger.info("a2a_server.x", number=number)
+        pipe.is_read.set()
+    numbers = re.findall(r"number=(\d+)$", pipe.getvalue(), re.MULTILINE)
+    assert numbers[:MAX_UNWRITTEN] == [*map(str, range(MAX_UNWRITTEN))]
+    assert len(numbers) <= MAX_UNWRITTEN + 1
 
 
 @pytest.mark.req("LOG-1")

@@ -1,6 +1,7 @@
 """What a finished task costs while it is remembered."""
 
 import gc
+import logging
 import tracemalloc
 from collections.abc import Awaitable, Iterator
 from itertools import pairwise
@@ -49,7 +50,11 @@ def no_action(*_: object) -> Iterator[Progress]:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("contexts", ["the same", "each its own"])
-async def test_finished_task_takes_no_more_than_it_may(contexts: str) -> None:
+async def test_finished_task_takes_no_more_than_it_may(
+    caplog: pytest.LogCaptureFixture, contexts: str
+) -> None:
+    # pytest would keep the line of each turn.
+    caplog.set_level(logging.WARNING, "a2a_server")
     agent = AgentVersion(assemble({"domain.yml": DOMAIN, "data/flows.yml": FLOWS}), no_action)
     runtime = real_runtime(seed=1)
 

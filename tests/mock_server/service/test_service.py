@@ -1,6 +1,7 @@
 """Turns, tasks and contexts, as the edges above the service see them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -595,6 +596,24 @@ async def test_action_that_crashes_fails_the_task_and_nothing_else(
         assert "ZeroDivisionError" not in str(task)
         assert "ZeroDivisionError" in caplog.text
         assert text_of(await lab.say("send money")) == "To whom?"
+
+
+@pytest.mark.req("LOG-1")
+async def test_each_turn_that_ends_is_one_line_of_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "a2a_server")
+    async with open_lab() as lab:
+        asked = await lab.say("send money")
+        canceled = await lab.say("cancel")
+        lab.service.unload()
+        refused = await lab.say("hello")
+    lines = [said for r in caplog.records if "a2a_mock.turn.ended" in (said := r.getMessage())]
+    for task, line in zip((asked, canceled, refused), lines, strict=True):
+        assert task.id in line
+        assert task.context_id in line
+        assert f"'{task.status.state.value}'" in line
+        assert "'milliseconds': 0.0" in line
 
 
 @pytest.mark.req("SLOT-1a", "SLOT-6")
