@@ -248,7 +248,9 @@ async def read_body(receive: Receive, limit_bytes: int) -> bytes:
         size_bytes += len(chunk)
         if size_bytes <= limit_bytes:
             chunks.append(chunk)
-        elif size_bytes > limit_bytes + DRAINED_BYTES:
+            continue
+        chunks.clear()
+        if size_bytes > limit_bytes + DRAINED_BYTES:
             break
     if size_bytes > limit_bytes:
         raise BodyTooLarge

@@ -51,13 +51,15 @@ class Exchange:
     is_kept: bool = True
 
     def recording_receive(self, receive: Receive) -> Receive:
-        """`receive`, which also keeps what comes of the body."""
+        """`receive`, which also keeps the beginning of the body that comes."""
 
         async def recorded() -> Message:
             message = await receive()
             if message["type"] == "http.request":
                 chunk = message.get("body", b"")
-                self.body = self.body + chunk[:KEPT_BYTES_EACH] if self.body else chunk
+                if len(self.body) < KEPT_BYTES_EACH:
+                    chunk = chunk[: KEPT_BYTES_EACH - len(self.body)]
+                    self.body = self.body + chunk if self.body else chunk
             return message
 
         return recorded
@@ -133,8 +135,6 @@ class Journal:
     def close(self, exchange: Exchange) -> None:
         """The exchange has ended."""
         exchange.seconds = self._elapsed_seconds() - exchange.began
-        if len(exchange.body) > KEPT_BYTES_EACH:
-            exchange.body = exchange.body[:KEPT_BYTES_EACH]
         if len(exchange.answer) > KEPT_BYTES_EACH:
             exchange.answer = b""
         if exchange.is_kept:

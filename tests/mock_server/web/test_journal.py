@@ -69,6 +69,18 @@ async def test_long_body_is_kept_in_part_and_a_long_answer_not_at_all() -> None:
     assert (len(exchange.body), exchange.answer) == (KEPT_BYTES_EACH, b"")
 
 
+async def test_long_body_is_bounded_while_it_comes() -> None:
+    exchange = journal().open(SCOPE)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"x" * 100_000, "more_body": True}
+
+    receive_next = exchange.recording_receive(receive)
+    for _ in range(10):
+        await receive_next()
+    assert len(exchange.body) == KEPT_BYTES_EACH
+
+
 async def test_body_in_chunks_is_put_together() -> None:
     kept = journal()
     await record(kept, [b'{"method"', b': "tasks/get"', b"}"])
