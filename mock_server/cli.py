@@ -207,7 +207,7 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         type=_count,
         default=DEFAULT_MAX_KEPT,
         metavar="BYTES",
-        help="how much is kept of each: tasks, answers, contexts (default 256 MiB)",
+        help="how much is kept of each: tasks, answers, contexts, pushes (default 256 MiB)",
     )
     add("--log-format", choices=["text", "json"], default="text", help="how stderr is written")
     add("--seed", type=int, metavar="N", help="the same ids and the same chance in every run")

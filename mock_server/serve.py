@@ -23,7 +23,7 @@ from mock_server.options import Secrets, ServeOptions, local_url, read_secrets
 from mock_server.printing import complain, print_lines
 from mock_server.profiles import PROFILES
 from mock_server.project.load import Model, Project, content_hash, load_model, load_project
-from mock_server.push.notifier import open_notifier
+from mock_server.push.notifier import Limits, open_notifier
 from mock_server.service.conversation import AgentVersion
 from mock_server.service.events import EventBus
 from mock_server.service.runtime import real_runtime
@@ -125,6 +125,7 @@ async def _serve(
             project.server.settings,
             opens_loopback=options.allow_local_push,
             sends_authorization=options.push_authorization == "on",
+            limits=Limits(pending_bytes=options.max_kept),
             tamper=faults.tamper,
         ) as notifier,
         Service(

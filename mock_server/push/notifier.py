@@ -194,6 +194,7 @@ class Limits:
     """`open_per_host` keeps a host that hangs from holding all `open_posts`."""
 
     pending_posts: int = 10_000
+    pending_bytes: int = 256 * 1024 * 1024
     open_posts: int = 256
     open_per_host: int = 32
 
@@ -208,6 +209,7 @@ class Outbox:
         self._sleep = sleep
         self._limits = limits or Limits()
         self._pending = 0
+        self._pending_bytes = 0
         self._queues: dict[QueueKey, deque[Notification]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._open = asyncio.Semaphore(self._limits.open_posts)
@@ -229,10 +231,14 @@ class Outbox:
 
     def put(self, notification: Notification) -> None:
         """Post `notification` after what was put for the same task and callback before."""
-        if self._pending >= self._limits.pending_posts:
+        size_bytes = self._pending_bytes + len(notification.body)
+        if self._pending >= self._limits.pending_posts or (
+            self._pending and size_bytes > self._limits.pending_bytes
+        ):
             _log_failure(notification, "too many posts are pending")
             return
         self._pending += 1
+        self._pending_bytes = size_bytes
         if notification.key in self._queues:
             self._queues[notification.key].append(notification)
             return
@@ -258,11 +264,15 @@ class Outbox:
         try:
             while queue:
                 await self._deliver(queue[0])
-                queue.popleft()
-                self._pending -= 1
+                self._no_longer_pending(queue.popleft())
         finally:
-            self._pending -= len(queue)
+            for dropped in queue:
+                self._no_longer_pending(dropped)
             del self._queues[key]
+
+    def _no_longer_pending(self, notification: Notification) -> None:
+        self._pending -= 1
+        self._pending_bytes -= len(notification.body)
 
     async def _deliver(self, notification: Notification) -> None:
         if notification.delay_seconds > 0:
@@ -421,6 +431,7 @@ async def open_notifier(
     *,
     opens_loopback: bool,
     sends_authorization: bool,
+    limits: Limits | None = None,
     tamper: PushHook = untouched,
 ) -> AsyncGenerator[Notifier | None]:
     """What posts to callbacks as `server` allows; None if push is off there."""
@@ -435,7 +446,11 @@ async def open_notifier(
     policy = UrlPolicy(None if allowed is None else tuple(_hosts(allowed)), opens_loopback)
     guard = Guard(policy, Resolver())
     async with Notifier(
-        guard, Delivery(), sends_authorization=sends_authorization, tamper=tamper
+        guard,
+        Delivery(),
+        sends_authorization=sends_authorization,
+        limits=limits,
+        tamper=tamper,
     ) as notifier:
         yield notifier
 

@@ -481,6 +481,21 @@ async def test_pending_posts_are_bounded(caplog: pytest.LogCaptureFixture) -> No
 
 
 @pytest.mark.req("PUSH-6")
+async def test_pending_posts_are_bounded_in_bytes(caplog: pytest.LogCaptureFixture) -> None:
+    callbacks = Callbacks()
+    async with Outbox(callbacks.post, Limits(pending_bytes=4)) as outbox:
+        for body in (b"first", b"2"):
+            outbox.put(Notification(to("stuck"), body))
+        assert "too many posts are pending" in caplog.text
+        callbacks.let_go.set()
+        await outbox.drain(60)
+        for body in (b"3", b"4"):
+            outbox.put(Notification(to("stuck"), body))
+        await outbox.drain(60)
+    assert callbacks.done == ["stuck:first", "stuck:3", "stuck:4"]
+
+
+@pytest.mark.req("PUSH-6")
 async def test_hanging_host_does_not_hold_all_connections() -> None:
     callbacks = Callbacks()
     limits = Limits(open_posts=3, open_per_host=2)
