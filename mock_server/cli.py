@@ -22,6 +22,8 @@ EXIT_INTERRUPTED = 130
 DEFAULT_PORT = 5005
 DEFAULT_MAX_BODY = 10 * 1024 * 1024
 DEFAULT_MAX_KEPT = 256 * 1024 * 1024
+DEFAULT_MAX_CONNECTIONS = 1000
+DEFAULT_REQUEST_SECONDS = 60.0
 LAST_PORT = 65535
 
 
@@ -208,6 +210,20 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         default=DEFAULT_MAX_KEPT,
         metavar="BYTES",
         help="how much is kept of each: tasks, answers, contexts, pushes (default 256 MiB)",
+    )
+    add(
+        "--max-connections",
+        type=_count,
+        default=DEFAULT_MAX_CONNECTIONS,
+        metavar="N",
+        help="past these, new ones are closed (default 1000)",
+    )
+    add(
+        "--request-timeout",
+        type=_seconds,
+        default=DEFAULT_REQUEST_SECONDS,
+        metavar="SECONDS",
+        help="how long the head of a request, and then its body, may take (default 60; 0: any)",
     )
     add("--log-format", choices=["text", "json"], default="text", help="how stderr is written")
     add("--seed", type=int, metavar="N", help="the same ids and the same chance in every run")

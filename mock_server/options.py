@@ -95,6 +95,8 @@ class ServeOptions:
     load_delay: float
     max_body: int
     max_kept: int
+    max_connections: int
+    request_timeout: float
     log_format: str
     seed: int | None
     allow_local_push: bool

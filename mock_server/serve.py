@@ -32,6 +32,7 @@ from mock_server.web.access import host_of
 from mock_server.web.admin import ModelSwitch
 from mock_server.web.app import App, Page, Site, arm_faults, status, with_admin
 from mock_server.web.http_server import (
+    ConnectionLimits,
     Server,
     bind,
     port_of,
@@ -159,7 +160,8 @@ async def _serve(
             served.loading(options.load_delay),
             _reloading(options, project, service, actions, renew),
         ):
-            await serve_until_signal(Server(app, announce, tls), service, listener)
+            limits = ConnectionLimits(options.max_connections, options.request_timeout)
+            await serve_until_signal(Server(app, announce, tls, limits), service, listener)
 
 
 def _agent(project: Project, actions: Actions, generate: Generate | None) -> AgentVersion:

@@ -14,15 +14,18 @@ import ssl
 import struct
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope
+from structlog.stdlib import get_logger
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mock_server.errors import StartError
 from mock_server.service.service import Service
 
+logger = get_logger("a2a_server")
 # Finished tasks are kept as bytes, so there is little garbage to look for.
 COLLECT_AFTER_ALLOCATIONS = 50_000
 BACKLOG = 2048
@@ -30,21 +33,35 @@ DRAIN_SECONDS = 5
 # Answers to turns that were cut off still go out.
 CLOSE_SECONDS = DRAIN_SECONDS + 1
 KEEP_ALIVE_SECONDS = 65
+MAX_CONNECTIONS = 1000
+REQUEST_SECONDS = 60.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TRANSPORT = "a2a_mock.transport"
 # on, 0 seconds: the connection ends with RST in place of FIN (socket(7), SO_LINGER)
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """A head, and after it a body, has `request_seconds` to arrive; 0 is no limit."""
+
+    max_connections: int = MAX_CONNECTIONS
+    request_seconds: float = REQUEST_SECONDS
+
+
 class Server(uvicorn.Server):
     """uvicorn on a socket that is bound already; it calls `when_ready` once it answers."""
 
     def __init__(
-        self, app: ASGIApp, when_ready: Callable[[], None], tls: ssl.SSLContext | None = None
+        self,
+        app: ASGIApp,
+        when_ready: Callable[[], None],
+        tls: ssl.SSLContext | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         config = uvicorn.Config(
             app,
-            http=HttpProtocol,
+            http=_protocol_with(limits or ConnectionLimits()),
             ws="none",
             log_config=None,
             # Anyone can write the headers of a proxy: they would make a peer elsewhere a local one.
@@ -99,11 +116,70 @@ async def serve_until_signal(server: Server, service: Service, listener: socket.
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 by httptools; a request finds its transport in `scope["state"]`."""
+    """uvicorn's HTTP/1.1 by httptools; a request finds its transport in `scope["state"]`.
+
+    uvicorn has no time limits for heads and bodies, and answers past its cap on connections only
+    once a head has come. Past `limits` the connection is closed.
+    """
+
+    limits = ConnectionLimits()
+    _timer: asyncio.TimerHandle | None = None
+    _awaited: str | None = "head"
+    _timed: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self.app_state = {**self.app_state, TRANSPORT: transport}
         super().connection_made(transport)
+        if len(self.connections) > self.limits.max_connections:
+            logger.warning("a2a_mock.connection.refused", limit=self.limits.max_connections)
+            transport.close()
+        else:
+            self._give_time("head")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._await_none()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        # Even an empty line before a head ends uvicorn's own time limit.
+        self._awaited = self._awaited or "head"
+        super().data_received(data)
+        # Most requests come in one piece, and need no timer.
+        if self._awaited != self._timed and not self.transport.is_closing():
+            self._await_none()
+            if self._awaited:
+                self._give_time(self._awaited)
+
+    def on_message_begin(self) -> None:
+        self._awaited = "head"
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._awaited = "body"
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._awaited = None
+        super().on_message_complete()
+
+    def _give_time(self, part: str) -> None:
+        if self.limits.request_seconds:
+            self._timer = self.loop.call_later(self.limits.request_seconds, self._give_up, part)
+        self._timed = part
+
+    def _await_none(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = self._timed = None
+
+    def _give_up(self, part: str) -> None:
+        seconds = self.limits.request_seconds
+        logger.warning("a2a_mock.connection.timeout", part=part, seconds=seconds)
+        self.transport.close()
+
+
+def _protocol_with(limits: ConnectionLimits) -> type[HttpProtocol]:
+    return type("LimitedHttpProtocol", (HttpProtocol,), {"limits": limits})
 
 
 async def reset_connection(scope: Scope, receive: Receive) -> None:

@@ -1,6 +1,8 @@
 """Certificates that are read or refused, and bodies that are read to their end or given up."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,13 +17,18 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
 )
-from starlette.types import Message, Receive
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from mock_server.errors import StartError
 from mock_server.web.http_server import (
     DRAINED_BYTES,
     BodyTooLarge,
     ClientGone,
+    ConnectionLimits,
+    Server,
+    bind,
+    port_of,
     read_body,
     tls_context,
 )
@@ -150,3 +157,58 @@ async def test_client_that_hangs_up_has_no_body() -> None:
     receive, _ = client(b"ab", then={"type": "http.disconnect"})
     with pytest.raises(ClientGone):
         await read_body(receive, 3)
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        body = await read_body(receive, 100)
+    except ClientGone:
+        return
+    await Response(body)(scope, receive, send)
+
+
+@asynccontextmanager
+async def listening(limits: ConnectionLimits) -> AsyncGenerator[int]:
+    """The port of a server that echoes bodies."""
+    with bind("127.0.0.1", 0) as listener:
+        ready = asyncio.Event()
+        server = Server(echo, ready.set, limits=limits)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        await ready.wait()
+        try:
+            yield port_of(listener)
+        finally:
+            server.should_exit = True
+            await serving
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("sent", "part"), [(b"", "head"), (HEAD[:20], "head"), (HEAD, "body"), (HEAD + b"a", "body")]
+)
+async def test_request_that_does_not_arrive_is_given_up(
+    sent: bytes, part: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with listening(ConnectionLimits(request_seconds=0.05)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        assert await reader.read() == b""
+        writer.close()
+    assert "a2a_mock.connection.timeout" in caplog.text
+    assert f"'part': '{part}'" in caplog.text
+
+
+@pytest.mark.anyio
+async def test_connection_past_the_cap_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    async with listening(ConnectionLimits(max_connections=1)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HEAD + b"ab")
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        late, second = await asyncio.open_connection("127.0.0.1", port)
+        assert await late.read() == b""
+        for opened in (writer, second):
+            opened.close()
+    assert "a2a_mock.connection.refused" in caplog.text
