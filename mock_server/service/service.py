@@ -14,6 +14,7 @@ from structlog.stdlib import get_logger
 
 from mock_server.actions.runner import RunAction
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.state import event_bytes
 from mock_server.errors import PushRefused
 from mock_server.profiles import RASA, Profile
 from mock_server.push.notifier import Checked, Notifier
@@ -22,6 +23,7 @@ from mock_server.service.events import EventBus
 from mock_server.service.runtime import Runtime
 from mock_server.service.store import (
     MAX_KEPT_BYTES,
+    HappenedTurn,
     Key,
     LiveTask,
     Snapshot,
@@ -73,6 +75,7 @@ from mock_server.wire.operations import (
 )
 
 logger = get_logger("a2a_server")
+EVENT_BYTES = 200
 OUTPUT_MODES = ("text/plain", "application/json")
 
 
@@ -447,7 +450,9 @@ class Service:
         turn.trace = self._keep_trace(call, live.task)
         turn.has_started = True
         turn.cancel(CancelReason.ORCHESTRATOR)
-        self.store.settle(snapshot(live.task, asked.codec))
+        canceled = snapshot(live.task, asked.codec)
+        self.store.settle(canceled)
+        self._keep_events(turn, canceled)
 
     def _settle(self, turn: Turn, *, is_replayable: bool = True) -> None:
         """Keep the answer; runs in the same step as the last update, before any reader wakes."""
@@ -457,6 +462,7 @@ class Service:
             self.store.leave_open(answer, turn.conversation)
         else:
             self.store.settle(answer)
+        self._keep_events(turn, answer)
         if is_replayable:
             self.store.remember(turn.key, answer)
         self._in_flight.discard(turn.key)
@@ -464,6 +470,14 @@ class Service:
         self._deadlines.end(turn)
         self.store.leave(turn.conversation)
         self._announce(answer, self._runtime.elapsed_seconds() - turn.received_seconds)
+
+    def _keep_events(self, turn: Turn, answer: Snapshot) -> None:
+        """Keep what happened, for those who debug; a fresh event takes about EVENT_BYTES."""
+        stack, events = turn.happened
+        if events:
+            size_bytes = sum([EVENT_BYTES + event_bytes(event) for event in events])
+            happened = HappenedTurn(answer.context_id, stack, events, size_bytes)
+            self.store.turns.keep(happened)
 
     def _announce(self, answer: Snapshot, seconds: float) -> None:
         """Log a turn that has ended, `seconds` after its message came, and publish it."""

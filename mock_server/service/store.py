@@ -12,7 +12,7 @@ weeks.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
@@ -20,6 +20,7 @@ from typing import Generic, TypeAlias, TypeVar
 from structlog.stdlib import get_logger
 
 from mock_server.dialogue.assistant import Assistant
+from mock_server.dialogue.state import Event, Frame
 from mock_server.records import record
 from mock_server.service.conversation import Conversation
 from mock_server.tasks.task import ArtifactUpdate, StatusUpdate, Task, TaskState, Update, apply
@@ -33,6 +34,8 @@ MAX_TASKS = 50_000
 MAX_SILENT = 100_000
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 MAX_TRACES = 256
+MAX_HAPPENED_TURNS = 256
+MAX_HAPPENED_BYTES = 32 * MEBIBYTE
 Occurrence: TypeAlias = Task | Update
 KeyT = TypeVar("KeyT", bound=Hashable)
 Key: TypeAlias = tuple[str, str]
@@ -118,6 +121,42 @@ class Trace:
     context_id: str
     turn: TracedTurn | None = None
     assistant: Assistant = field(default_factory=Assistant)
+
+
+@record
+class HappenedTurn:
+    """The events of a turn of a context, and the stack before it; `size_bytes` is about theirs."""
+
+    context_id: str
+    stack: tuple[Frame, ...]
+    events: tuple[Event, ...]
+    size_bytes: int
+
+
+class TurnLog:
+    """The last turns of all contexts, for those who debug them; the oldest is forgotten first."""
+
+    def __init__(
+        self, max_count: int = MAX_HAPPENED_TURNS, max_bytes: int = MAX_HAPPENED_BYTES
+    ) -> None:
+        self._max_count = max_count
+        self._max_bytes = max_bytes
+        self._turns: deque[HappenedTurn] = deque()
+        self._size_bytes = 0
+
+    def keep(self, turn: HappenedTurn) -> None:
+        self._turns.append(turn)
+        self._size_bytes += turn.size_bytes
+        while len(self._turns) > self._max_count or self._size_bytes > self._max_bytes:
+            self._size_bytes -= self._turns.popleft().size_bytes
+
+    def of(self, context_id: str) -> tuple[HappenedTurn, ...]:
+        """Those of a context, the oldest first."""
+        return tuple(turn for turn in self._turns if turn.context_id == context_id)
+
+    def clear(self) -> None:
+        self._turns.clear()
+        self._size_bytes = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +269,7 @@ class Store:
         self._silent: OrderedDict[str, Conversation] = OrderedDict()
         self._silent_bytes = 0
         self._traces: OrderedDict[str, Trace] = OrderedDict()
+        self.turns = TurnLog()
 
     def task(self, task_id: str) -> LiveTask | Snapshot | None:
         """A task while its turn goes on, or as its last turn left it."""
@@ -363,6 +403,7 @@ class Store:
             self._reserved,
             self._silent,
             self._traces,
+            self.turns,
         ):
             kept.clear()
         self._reserved_bytes = self._silent_bytes = 0

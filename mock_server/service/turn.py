@@ -19,6 +19,7 @@ from mock_server.actions.runner import ChunkStreamed
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.commands import Command, HandleCodeChange, Noop
 from mock_server.dialogue.engine import UserMessage, advance, cancel
+from mock_server.dialogue.state import Event, Stack
 from mock_server.service.conversation import AgentVersion, Conversation, EngineTurn
 from mock_server.service.runtime import Runtime
 from mock_server.service.store import Key, LiveTask, Trace
@@ -90,7 +91,8 @@ class Turn:
     """A message being worked on: queued until `has_started`, over when `live` is.
 
     `runner` is the asyncio task that it runs in, if it needs one; `received_seconds` is when its
-    message came, by the runtime's `elapsed_seconds`.
+    message came, by the runtime's `elapsed_seconds`. `happened` is, at the end, the stack before
+    the turn and its events; a turn that fails undoes its own.
     """
 
     agent: AgentVersion
@@ -103,6 +105,7 @@ class Turn:
     received_seconds: float = 0.0
     has_started: bool = False
     runner: asyncio.Task[None] | None = None
+    happened: tuple[Stack, tuple[Event, ...]] = ((), ())
     engine: EngineTurn = field(init=False)
 
     def __post_init__(self) -> None:
@@ -218,6 +221,8 @@ class Turn:
         if self.trace:
             self.trace.turn = self.engine.traced(outcome)
             self.trace.assistant = self.assistant
+        if failure is None:
+            self.happened = (self.engine.before.stack, outcome.events)
         slots = self.conversation.state.slots
         parts = status_parts(self.assistant, slots, state, outcome, reason=reason, failure=failure)
         _publish_last(self.live, state, parts, self.runtime)

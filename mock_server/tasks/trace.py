@@ -1,7 +1,7 @@
 """A turn for those who debug it: what was understood and why, and which rule made its state."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from mock_server.dialogue.assistant import Assistant
@@ -18,6 +18,7 @@ from mock_server.dialogue.state import (
     CommandDropped,
     DialogueState,
     Event,
+    Frame,
     FrameInserted,
     FrameMoved,
     FramePushed,
@@ -77,7 +78,7 @@ def encode_turn(turn: TracedTurn, assistant: Assistant) -> dict[str, object]:
         "active_flow": active_flow(turn.after.stack),
         "slots": visible_slots(assistant, turn.after.slots),
         "persisted_slots": persisted_slots(turn.events),
-        "events": _encode_events(turn),
+        "events": encode_events(turn.before.stack, turn.events),
         "trace": [*(asdict(rule) for rule in turn.trace), *_state_rules(turn)],
     }
 
@@ -138,11 +139,14 @@ def _state_rules(turn: TracedTurn) -> list[dict[str, object]]:
     ]
 
 
-def _encode_events(turn: TracedTurn) -> list[dict[str, object]]:
-    """Each event by its class name and its fields; what moves a frame names the frame's flow."""
-    flows = {frame.id: frame.flow_id for frame in turn.before.stack}
+def encode_events(stack: tuple[Frame, ...], events: Iterable[Event]) -> list[dict[str, object]]:
+    """Each event by its class name and its fields; what moves a frame names the frame's flow.
+
+    `stack` is that of before the events.
+    """
+    flows = {frame.id: frame.flow_id for frame in stack}
     encoded: list[dict[str, object]] = []
-    for event in turn.events:
+    for event in events:
         fields: dict[str, object] = {"event": type(event).__name__, **asdict(event)}
         match event:
             case Understood(commands=commands):

@@ -24,7 +24,7 @@ from mock_server.faults.matching import Miss, misses, reaches
 from mock_server.service.events import ServerEvent
 from mock_server.service.service import Service
 from mock_server.tasks.json_text import encode_json
-from mock_server.tasks.trace import encode_decisions, encode_turn
+from mock_server.tasks.trace import encode_decisions, encode_events, encode_turn
 from mock_server.web import admin_views as views
 from mock_server.web import http_server
 from mock_server.web.access import UNAUTHORIZED, Restricted, bearer_check
@@ -192,7 +192,13 @@ class Admin:
             views.FrameView(frame.flow_id, frame.step_id, frame.type.value)
             for frame in conversation.state.stack
         )
-        return answer(views.ContextDetail(views.context_view(conversation, self.service), frames))
+        shown = views.context_view(conversation, self.service)
+        events = [
+            event
+            for turn in self.service.store.turns.of(context_id)
+            for event in encode_events(turn.stack, turn.events)
+        ]
+        return answer({"context": shown, "stack": frames, "events": events})
 
     async def show_trace(self, request: Request) -> Response:
         trace_id = request.path_params["id"]

@@ -187,10 +187,14 @@ class FrameView:
 
 @dataclass(frozen=True, slots=True)
 class ContextDetail:
-    """The stack from its bottom to its top."""
+    """The stack from its bottom to its top, and the `events` of the last turns, oldest first.
+
+    An event is written as `a2a-mock talk --json` prints it.
+    """
 
     context: ContextView
     stack: tuple[FrameView, ...]
+    events: list[dict[str, JsonValue]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,25 @@ async def test_contexts_are_shown_with_their_slots(mock: "Mock") -> None:
 
 
 @pytest.mark.req("ADMIN-2")
+async def test_context_has_its_events(mock: "Mock") -> None:
+    await say(mock, "send money", "m1")
+    await mock.say("hello", context="c2")
+    asked = await mock.send("hello", "m2")
+    await mock.call("tasks/cancel", id=asked["id"])
+    events = (await mock.admin("contexts/c1")).json()["events"]
+    said = [event["text"] for event in events if event["event"] == "UserUttered"]
+    assert said == ["send money", "hello"]
+    kinds = [event["event"] for event in events]
+    assert kinds.index("FlowStarted") < kinds.index("FlowCancelled")
+    moved = [event for event in events if event["event"] == "FrameMoved"]
+    assert all(event["flow_id"] for event in moved)
+    await mock.client.post("/__admin/reset")
+    await say(mock, "hello", "m3")
+    events = (await mock.admin("contexts/c1")).json()["events"]
+    assert [e["text"] for e in events if e["event"] == "UserUttered"] == ["hello"]
+
+
+@pytest.mark.req("ADMIN-2")
 async def test_slots_are_shown_while_they_are_set(mock: "Mock") -> None:
     await mock.say("hello", metadata={"slots": {"recipient": "Joe"}})
     assert (await mock.admin("contexts/c1")).json()["context"]["slots"] == {"recipient": "Joe"}

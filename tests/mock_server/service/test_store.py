@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from mock_server.dialogue.assistant import Assistant
 from mock_server.dialogue.state import BotUttered, Frame
 from mock_server.service.conversation import Conversation
-from mock_server.service.store import CacheLimits, Snapshot, Store, StoreLimits, TtlCache
+from mock_server.service.store import (
+    CacheLimits,
+    HappenedTurn,
+    Snapshot,
+    Store,
+    StoreLimits,
+    TtlCache,
+    TurnLog,
+)
 from mock_server.tasks.task import TaskState
 from mock_server.wire.v0_3 import V03
 
@@ -191,3 +199,18 @@ def test_room_for_contexts_does_not_leak(turns: list[tuple[str, int]]) -> None:
     assert store.has_room_for("d")
     turn(store, "b", user_text="")
     assert store.conversation("b")
+
+
+@pytest.mark.req("ADMIN-2")
+def test_turns_of_all_contexts_are_bounded_in_number_and_bytes() -> None:
+    turns = TurnLog(max_count=3, max_bytes=10)
+    for number in range(5):
+        turns.keep(HappenedTurn(f"c{number % 2}", (), (), size_bytes=1))
+    assert (len(turns.of("c0")), len(turns.of("c1"))) == (2, 1)
+    turns.keep(HappenedTurn("c2", (), (), size_bytes=9))
+    assert [len(turns.of(context)) for context in ("c0", "c1", "c2")] == [1, 0, 1]
+    turns.keep(HappenedTurn("c3", (), (), size_bytes=11))
+    assert [len(turns.of(context)) for context in ("c0", "c2", "c3")] == [0, 0, 0]
+    turns.clear()
+    turns.keep(HappenedTurn("c4", (), (), size_bytes=10))
+    assert len(turns.of("c4")) == 1
