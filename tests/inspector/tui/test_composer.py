@@ -22,7 +22,6 @@ from inspector.tui.composing.composer import Composer, History
 from inspector.tui.composing.pairs_table import PairLine
 from inspector.tui.keys import KeyBar
 from inspector.tui.workspace import Workspace
-from inspector.views import waiting
 from inspector.wire.json_values import Json, at, object_at, parse_json, text_at
 
 if TYPE_CHECKING:
@@ -382,9 +381,7 @@ async def test_look_at_the_raw_body_changes_nothing(server: "RawServer", until: 
     async with InspectorApp(server.url).run_test(size=WIDE) as pilot:
         await until.connected(pilot)
         await write(pilot, "hi")
-        given = (
-            composer(pilot).options.in_context("c", waiting.EMPTY).toggled_context().next_shape()
-        )
+        given = composer(pilot).options.toggled_context().next_shape()
         composer(pilot).options = given
         await pilot.press("f6")
         assert composer(pilot).is_raw
