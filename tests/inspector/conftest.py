@@ -47,6 +47,8 @@ class RawServer:
         self._started.set()
         await self._stop.wait()
         server.close()
+        # a connection that has just come gets its transport, with which it is closed
+        await asyncio.sleep(0)
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
